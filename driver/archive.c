@@ -7,6 +7,7 @@
 
 #include "driver/stored.h"
 #include "formats/file.h"
+#include "formats/folder.h"
 
 struct qn_archive {
 	qn_arena arena;
@@ -24,35 +25,30 @@ static const struct format {
 	qn_archive_print_fn *print;
 } formats[] = {
 	{"GGUF", ".gguf", qn_gguf_read, qn_gguf_prepare, qn_gguf_print},
+	{"safetensors", ".safetensors", qn_safetensors_read, qn_safetensors_prepare,
+	 qn_safetensors_print_archive},
+	{"IRPA", ".irpa", qn_irpa_read, qn_irpa_prepare, qn_irpa_print},
 };
 
-static bool
-ends(const char *path, const char *extension)
-{
-	const size_t n = strlen(path), k = strlen(extension);
-
-	return n > k && strcmp(path + n - k, extension) == 0;
-}
-
 static qn_status
-format_of(qn_env *env, qn_arena *a, const char *path, const struct format **out)
+format_of(qn_env *env, qn_arena *a, const char *path, const char *also, const struct format **out)
 {
 	qn_buf b;
 
 	for (size_t i = 0; i < QN_COUNT(formats); i++)
-		if (ends(path, formats[i].extension)) {
+		if (qn_name_ends(path, formats[i].extension)) {
 			*out = &formats[i];
 			return QN_OK;
 		}
 	qn_buf_init(&b, a);
 	for (size_t i = 0; i < QN_COUNT(formats); i++)
 		qn_buff(&b, "%s%s",
-			i == 0                      ? ""
-			: i + 1 < QN_COUNT(formats) ? ", "
-						    : " or ",
+			i == 0                                         ? ""
+			: i + 1 < QN_COUNT(formats) || also[0] != '\0' ? ", "
+								       : " or ",
 			formats[i].extension);
 	return qn_report(env, QN_EUSAGE, "archive.format", path,
-			 "unknown file extension (expected %s)", qn_buf_str(&b));
+			 "unknown file extension (expected %s%s)", qn_buf_str(&b), also);
 }
 
 /* ---- handles ---- */
@@ -121,19 +117,37 @@ make(archive_call *c, qn_guarded_fn *fn, qn_archive **out)
 	return status;
 }
 
+/* The bytes of one file. */
 static qn_status
-read_file(void *arg, qn_arena *scratch)
+read_bytes(qn_archive *x, const struct format *f, const char *path)
 {
-	archive_call *c = arg;
-	const struct format *f = NULL;
 	const char *data = NULL;
 	size_t n = 0;
 
+	QN_TRY(qn_file_map(&x->arena, path, &data, &n));
+	qn_archive_init(&x->d, &x->arena, f->name, path);
+	return f->read(&x->d, data, n);
+}
+
+static qn_status
+read_path(void *arg, qn_arena *scratch)
+{
+	archive_call *c = arg;
+	const struct format *f = NULL;
+
 	c->x = alloc(c->ctx);
-	QN_TRY(format_of(&c->ctx->env, scratch, c->path, &f));
-	QN_TRY(qn_file_map(&c->x->arena, c->path, &data, &n));
-	qn_archive_init(&c->x->d, &c->x->arena, f->name, qn_arena_str(&c->x->arena, c->path));
-	QN_TRY(f->read(&c->x->d, data, n));
+	qn_archive_data *d = &c->x->d;
+	const char *path = qn_arena_str(&c->x->arena, c->path);
+	if (qn_folder_is(path)) {
+		qn_archive_init(d, &c->x->arena, "Hugging Face folder", path);
+		QN_TRY(qn_hugging_face_read(d, path));
+	} else if (qn_name_ends(path, ".index.json")) {
+		qn_archive_init(d, &c->x->arena, "safetensors index", path);
+		QN_TRY(qn_safetensors_read_index(d, path));
+	} else {
+		QN_TRY(format_of(&c->ctx->env, scratch, path, ", .index.json or a folder", &f));
+		QN_TRY(read_bytes(c->x, f, path));
+	}
 	make_handles(c->x);
 	return QN_OK;
 }
@@ -141,7 +155,7 @@ read_file(void *arg, qn_arena *scratch)
 qn_status
 qn_archive_open(qn_ctx *ctx, const char *path, qn_archive **out)
 {
-	return make(&(archive_call){.ctx = ctx, .path = path}, read_file, out);
+	return make(&(archive_call){.ctx = ctx, .path = path}, read_path, out);
 }
 
 static qn_status
@@ -337,7 +351,7 @@ save(void *arg, qn_arena *scratch)
 	qn_archive_data named = c->x->d;
 	content of = {0};
 
-	QN_TRY(format_of(env, scratch, c->path, &of.f));
+	QN_TRY(format_of(env, scratch, c->path, "", &of.f));
 	named.place = c->path;
 	QN_TRY(of.f->prepare(env, scratch, &named, &of.d));
 	return qn_files_write(env, NULL, 1,

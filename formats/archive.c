@@ -80,3 +80,11 @@ qn_archive_at(qn_arena *a, const char *place, const char *what, const char *name
 	qn_buff(&b, "%s: %s '%s'", place, what, name);
 	return qn_buf_str(&b);
 }
+
+qn_named_tensor *
+qn_archive_change(qn_archive_data *d, const char *name)
+{
+	const size_t i = index_of(&d->names, name);
+
+	return i != 0 ? &d->tensor[i - 1] : NULL;
+}

@@ -35,13 +35,19 @@ bool qn_archive_put(qn_archive_data *d, const char *name, const qn_layout_tensor
 /* Replaces a property with this key. */
 void qn_archive_set(qn_archive_data *d, const qn_property *p);
 const qn_named_tensor *qn_archive_named(const qn_archive_data *d, const char *name);
+/* The same, to be changed. */
+qn_named_tensor *qn_archive_change(qn_archive_data *d, const char *name);
 const qn_property *qn_archive_value(const qn_archive_data *d, const char *key);
 /* "FILE: tensor 'NAME'". */
 const char *qn_archive_at(qn_arena *a, const char *place, const char *what, const char *name);
 
 /* A reader: the bytes must live as long as d. */
 typedef qn_status qn_archive_read_fn(qn_archive_data *d, const char *data, size_t n);
-qn_archive_read_fn qn_gguf_read;
+/* GGUF; safetensors; IRPA (safetensors and IRPA: planes become tensors again, formats/theta.h). */
+qn_archive_read_fn qn_gguf_read, qn_safetensors_read, qn_irpa_read;
+/* model.safetensors.index.json with the files that it names; a folder with config.json. */
+qn_status qn_safetensors_read_index(qn_archive_data *d, const char *path) QN_MUST_CHECK;
+qn_status qn_hugging_face_read(qn_archive_data *d, const char *folder) QN_MUST_CHECK;
 
 /* A writer in two steps: what of d the format has, as an archive of such tensors and properties, then
  * its bytes.  place of d: the file to be written, for messages. */
@@ -50,7 +56,7 @@ typedef qn_status qn_archive_prepare_fn(qn_env *env, qn_arena *a, const qn_archi
 typedef void qn_archive_print_fn(qn_buf *b, const qn_archive_data *d);
 /* Planes are packed where a form holds their bits, others become f32, with a warning
  * (gguf.dequantized).  archive.type: GGUF has no type for the elements. */
-qn_archive_prepare_fn qn_gguf_prepare;
-qn_archive_print_fn qn_gguf_print;
+qn_archive_prepare_fn qn_gguf_prepare, qn_safetensors_prepare, qn_irpa_prepare;
+qn_archive_print_fn qn_gguf_print, qn_safetensors_print_archive, qn_irpa_print;
 
 #endif

@@ -231,7 +231,7 @@ type_of(const qn_json *v)
 		return QN_VALUE_STRING;
 	if (v->kind != QN_JSON_NUMBER)
 		return QN_VALUE_JSON;
-	if (!qn_json_i64(v, &i))
+	if (!qn_json_i64(v, &i) || (i == 0 && signbit(v->number) != 0))
 		return (double)(float)v->number == v->number ? QN_VALUE_F32 : QN_VALUE_F64;
 	return i >= 0 && i <= UINT32_MAX          ? QN_VALUE_U32
 	       : i >= INT32_MIN && i <= INT32_MAX ? QN_VALUE_I32
@@ -302,40 +302,52 @@ qn_property_of_json(qn_arena *a, const char *key, const qn_json *v)
 	return p;
 }
 
-bool
-qn_property_retype(qn_arena *a, qn_property *p, qn_value_type t)
+/* One number of the type; false: v is none that it holds. */
+static bool
+put_as(qn_buf *b, qn_value_type t, const qn_json *v)
 {
 	const size_t each = qn_value_bytes(t);
-	qn_property to = *p;
+	uint8_t bytes[8];
+	uint64_t bits = 0;
+	int64_t i = 0;
+	double real = 0;
 
-	if (t == p->type)
-		return true;
-	if (each == 0 || qn_value_bytes(p->type) == 0)
-		return false;
-	uint8_t *data = QN_NEW(a, uint8_t, (size_t)p->n * each);
-	to.type = t;
-	to.data = data;
-	to.bytes = (size_t)p->n * each;
-	for (uint64_t i = 0; i < p->n; i++) {
-		const double v = is_real(p->type)
-					 ? qn_dtype_load(qn_dtype_by_name(types[p->type].dtype),
-							 p->data, (int64_t)i)
-				 : is_signed(p->type) ? (double)as_signed(bits_at(p, i))
-						      : (double)bits_at(p, i);
-
-		if (is_real(t))
-			qn_dtype_store(qn_dtype_by_name(types[t].dtype), data, (int64_t)i, v);
-		else if (is_real(p->type))
-			return false;
-		else
-			qn_little_put(data + i * each, each, bits_at(p, i));
-		if (is_real(t)
-			    ? qn_dtype_load(qn_dtype_by_name(types[t].dtype), data, (int64_t)i) != v
-			    : bits_at(&to, i) != bits_at(p, i) ||
-				      (is_signed(t) != is_signed(p->type) &&
-				       as_signed(bits_at(p, i)) < 0))
-			return false;
+	if (t == QN_VALUE_BOOL) {
+		bytes[0] = v->truth;
+		qn_buf_put(b, (const char *)bytes, 1);
+		return v->kind == QN_JSON_BOOL;
 	}
-	*p = to;
+	if (is_real(t)) {
+		if (!qn_json_f64(v, &real))
+			return false;
+		qn_dtype_store(qn_dtype_by_name(types[t].dtype), bytes, 0, real);
+		qn_buf_put(b, (const char *)bytes, each);
+		return true;
+	}
+	if (qn_json_i64(v, &i))
+		bits = (uint64_t)i;
+	else if (t != QN_VALUE_U64 || !qn_json_u64(v, &bits))
+		return false;
+	qn_little_put(bytes, each, bits);
+	qn_buf_put(b, (const char *)bytes, each);
+	const qn_property one = {.type = t, .n = 1, .data = bytes, .bytes = each};
+	return bits_at(&one, 0) == bits && (is_signed(t) || i >= 0);
+}
+
+bool
+qn_property_as(qn_arena *a, const char *key, const qn_json *v, qn_value_type t, qn_property *out)
+{
+	const bool array = v->kind == QN_JSON_ARRAY;
+	const size_t n = array ? v->n : 1;
+	qn_buf b;
+
+	if (qn_value_bytes(t) == 0 && !(t == QN_VALUE_STRING && array && n == 0))
+		return false;
+	qn_buf_init(&b, a);
+	for (size_t i = 0; i < n; i++)
+		if (!put_as(&b, t, array ? &v->child[i] : v))
+			return false;
+	*out = make(key, t, n, b.data, b.n);
+	out->array = array;
 	return true;
 }

@@ -61,7 +61,8 @@ const char *qn_property_json(qn_arena *a, const qn_property *p);
  * real (f32 if exact, else f64), array of one of these; others as JSON text. */
 qn_property qn_property_of_json(qn_arena *a, const char *key, const qn_json *v);
 qn_property qn_property_of_string(qn_arena *a, const char *key, const char *s, size_t n);
-/* The same value with another type of number, where that holds it; false: it does not. */
-bool qn_property_retype(qn_arena *a, qn_property *p, qn_value_type t);
+/* The same with this type of numbers; false: it does not hold them. */
+bool qn_property_as(qn_arena *a, const char *key, const qn_json *v, qn_value_type t,
+		    qn_property *out);
 
 #endif

@@ -10,30 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/dtype.h"
 #include "formats/file.h"
-#include "formats/json_out.h"
 #include "formats/json_tree.h"
+#include "formats/theta.h"
 #include "ir/diag.h"
 #include "ir/nearest.h"
 
 enum { PREFIX = 8, MAX_HEADER = 100 * 1000 * 1000 };
 
-static const struct {
-	const char *text;
-	qn_plain plain;
-} dtypes[] = {
-	{"BOOL", QN_PLAIN_bool}, {"I8", QN_PLAIN_i8},     {"U8", QN_PLAIN_u8},
-	{"I16", QN_PLAIN_i16},   {"U16", QN_PLAIN_u16},   {"I32", QN_PLAIN_i32},
-	{"U32", QN_PLAIN_u32},   {"I64", QN_PLAIN_i64},   {"U64", QN_PLAIN_u64},
-	{"F16", QN_PLAIN_f16},   {"BF16", QN_PLAIN_bf16}, {"F32", QN_PLAIN_f32},
-	{"F64", QN_PLAIN_f64},
-};
-
 struct qn_safetensors {
 	qn_map names;      /* name -> qn_tensor */
 	const char **name; /* in the order of the file */
+	const qn_tensor **x;
+	const qn_dtype **dtype;
 	size_t n;
+	size_t nmeta;
+	const char **key, **value; /* of __metadata__ */
 };
 
 /* Where a tensor's bytes are, for the search for overlaps. */
@@ -51,6 +43,7 @@ typedef struct reader {
 	qn_safetensors *s;
 	range *ranges;
 	size_t nrange;
+	bool small; /* floats of 8 bits are read, as u8 */
 } reader;
 
 static qn_status
@@ -61,21 +54,20 @@ bad(const reader *r, const qn_json *v, const char *id, const char *what)
 }
 
 static qn_status
-read_dtype(const reader *r, const qn_json *v, qn_plain *out)
+read_dtype(const reader *r, const qn_json *v, const qn_dtype **out)
 {
 	const qn_json *dtype = qn_json_find(v, "dtype");
 
 	if (dtype == NULL || dtype->kind != QN_JSON_STRING)
 		return bad(r, v, "safetensors.header", "missing key 'dtype' (expected a string)");
-	for (size_t i = 0; i < QN_COUNT(dtypes); i++)
-		if (strcmp(dtypes[i].text, dtype->string) == 0) {
-			*out = dtypes[i].plain;
-			return QN_OK;
-		}
-	return qn_report(r->a->env, QN_EUNSUPPORTED, "safetensors.dtype",
-			 qn_json_place(r->doc, r->doc->arena, dtype),
-			 "unsupported dtype '%s' (expected BOOL, I8 … U64, F16, BF16, F32 or F64)",
-			 dtype->string);
+	*out = qn_dtype_by_safetensors(dtype->string);
+	if (*out != NULL && (r->small || (*out)->small == QN_SMALL_NONE))
+		return QN_OK;
+	return qn_report(
+		r->a->env, QN_EUNSUPPORTED, "safetensors.dtype",
+		qn_json_place(r->doc, r->doc->arena, dtype),
+		"unsupported dtype '%s' (expected BOOL, I8 … U64, F16, BF16, F32 or F64%s)",
+		dtype->string, r->small ? ", F8_E4M3 or F8_E5M2" : "");
 }
 
 static qn_status
@@ -124,15 +116,23 @@ read_metadata(const reader *r, const qn_json *v)
 		if (v->kind != QN_JSON_OBJECT || v->child[i].kind != QN_JSON_STRING)
 			return bad(r, v, "safetensors.header",
 				   "__metadata__ is not a map from strings to strings");
-	return v->kind == QN_JSON_OBJECT ? QN_OK
-					 : bad(r, v, "safetensors.header",
-					       "__metadata__ is not a map from strings to strings");
+	if (v->kind != QN_JSON_OBJECT)
+		return bad(r, v, "safetensors.header",
+			   "__metadata__ is not a map from strings to strings");
+	r->s->nmeta = v->n;
+	r->s->key = QN_NEW(r->a, const char *, v->n);
+	r->s->value = QN_NEW(r->a, const char *, v->n);
+	for (size_t i = 0; i < v->n; i++) {
+		r->s->key[i] = qn_arena_str(r->a, v->child[i].key);
+		r->s->value[i] = qn_arena_str(r->a, v->child[i].string);
+	}
+	return QN_OK;
 }
 
 static qn_status
 read_tensor(reader *r, const qn_json *v)
 {
-	qn_plain plain = QN_PLAIN_f32;
+	const qn_dtype *dtype = NULL;
 	int64_t dim[QN_MAX_RANK];
 	int32_t rank = 0;
 	range at = {0};
@@ -145,17 +145,19 @@ read_tensor(reader *r, const qn_json *v)
 		    strcmp(v->child[i].key, "data_offsets") != 0)
 			return bad(r, &v->child[i], "safetensors.header",
 				   "unknown key (expected dtype, shape or data_offsets)");
-	QN_TRY(read_dtype(r, v, &plain));
+	QN_TRY(read_dtype(r, v, &dtype));
 	QN_TRY(read_shape(r, v, dim, &rank));
 	QN_TRY(read_offsets(r, v, &at));
-	const qn_type *type = qn_type_plain(r->types, plain, rank, dim);
+	const qn_type *type = qn_type_plain(r->types, dtype->plain, rank, dim);
 	int64_t count = qn_type_count(type);
-	if (count < 0 || count * qn_plain_table[plain].bytes != at.end - at.begin)
+	if (count < 0 || count * dtype->bytes != at.end - at.begin)
 		return bad(r, v, "safetensors.offset",
 			   "the size of the data does not match dtype and shape");
 	r->ranges[r->nrange++] = at;
+	r->s->x[r->s->n] = qn_tensor_view_file(r->a, type, r->data + at.begin);
+	r->s->dtype[r->s->n] = dtype;
+	qn_map_puts(&r->s->names, v->key, (void *)r->s->x[r->s->n]);
 	r->s->name[r->s->n++] = qn_arena_str(r->a, v->key);
-	qn_map_puts(&r->s->names, v->key, qn_tensor_view_file(r->a, type, r->data + at.begin));
 	return QN_OK;
 }
 
@@ -172,8 +174,26 @@ by_begin(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
+/* The sorted ranges leave no byte of the data out. */
 static qn_status
-check_overlap(reader *r)
+check_holes(const reader *r)
+{
+	int64_t end = 0;
+
+	for (size_t i = 0; i <= r->nrange; i++) {
+		const int64_t next = i < r->nrange ? r->ranges[i].begin : (int64_t)r->n;
+
+		if (next > end)
+			return qn_report(r->a->env, QN_EINVALID, "safetensors.hole", r->doc->file,
+					 "bytes %lld to %lld of the data belong to no tensor",
+					 (long long)end, (long long)next);
+		end = i < r->nrange && r->ranges[i].end > end ? r->ranges[i].end : end;
+	}
+	return QN_OK;
+}
+
+static qn_status
+check_tiling(reader *r)
 {
 	qn_status status = QN_OK;
 
@@ -183,7 +203,7 @@ check_overlap(reader *r)
 			status = qn_report(r->a->env, QN_EINVALID, "safetensors.overlap",
 					   r->doc->file, "the tensors '%s' and '%s' share bytes",
 					   r->ranges[i - 1].name, r->ranges[i].name);
-	return status;
+	return status != QN_OK ? status : check_holes(r);
 }
 
 static qn_status
@@ -196,6 +216,8 @@ read_header(reader *r)
 		return bad(r, root, "safetensors.header", "the header is not an object");
 	r->ranges = QN_NEW(r->doc->arena, range, root->n);
 	r->s->name = QN_NEW(r->a, const char *, root->n);
+	r->s->x = QN_NEW(r->a, const qn_tensor *, root->n);
+	r->s->dtype = QN_NEW(r->a, const qn_dtype *, root->n);
 	for (size_t i = 0; i < root->n; i++) {
 		const qn_json *v = &root->child[i];
 		qn_status s = strcmp(v->key, "__metadata__") == 0 ? read_metadata(r, v)
@@ -203,12 +225,12 @@ read_header(reader *r)
 
 		status = s != QN_OK ? s : status;
 	}
-	return status != QN_OK ? status : check_overlap(r);
+	return status != QN_OK ? status : check_tiling(r);
 }
 
-qn_status
-qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size_t n,
-		     qn_safetensors **out)
+static qn_status
+parse(qn_types *t, qn_arena *a, const char *place, const char *data, size_t n, bool small,
+      qn_safetensors **out)
 {
 	static const qn_json_ids ids = {"safetensors.header", "safetensors.duplicate"};
 	uint64_t length = 0;
@@ -233,15 +255,27 @@ qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *da
 		    .a = a,
 		    .doc = &doc,
 		    .data = data + PREFIX + length,
-		    .n = n - PREFIX - (size_t)length};
+		    .n = n - PREFIX - (size_t)length,
+		    .small = small};
 	r.s = QN_NEW(a, qn_safetensors, 1);
 	qn_map_init(&r.s->names, a);
-	qn_status status = qn_json_tree(tmp, place, data + PREFIX, (size_t)length, &ids, &doc);
+	qn_status status =
+		length > 0 && data[PREFIX] == '{'
+			? qn_json_tree(tmp, place, data + PREFIX, (size_t)length, &ids, &doc)
+			: qn_report(a->env, QN_EINVALID, "safetensors.header", place,
+				    "the header does not begin with '{'");
 	if (status == QN_OK)
 		status = read_header(&r);
 	qn_arena_release(tmp);
 	*out = r.s;
 	return status;
+}
+
+qn_status
+qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *data, size_t n,
+		     qn_safetensors **out)
+{
+	return parse(t, a, place, data, n, false, out);
 }
 
 qn_status
@@ -266,50 +300,53 @@ qn_safetensors_nearest(const qn_safetensors *s, const char *name)
 	return qn_nearest_name(name, s->n < QN_MAX_COMPARED ? s->n : QN_MAX_COMPARED, s->name);
 }
 
-/* ---- writing ---- */
+/* ---- as an archive ---- */
 
-static const char *
-dtype_text(const qn_elem *e)
+/* The tensors, and properties in `texts`: those of a data set are texts. */
+static void
+take_arrays(const qn_safetensors *s, qn_archive_data *raw)
 {
-	for (size_t i = 0; i < QN_COUNT(dtypes); i++)
-		if (dtypes[i].plain == qn_dtype_of(e))
-			return dtypes[i].text;
-	return "U8";
+	for (size_t i = 0; i < s->n; i++) {
+		const qn_tensor *x = s->x[i];
+		const qn_layout_tensor t = qn_layout_plain(s->dtype[i], x->type->rank, x->type->dim,
+							   qn_tensor_file_bytes(raw->arena, x));
+
+		(void)qn_archive_put(raw, s->name[i], &t);
+	}
 }
 
-void
-qn_safetensors_print(qn_buf *b, size_t n, const char *const *name, const qn_tensor *const *x)
+static bool
+is_text(const char *key)
 {
-	char prefix[PREFIX];
-	int64_t offset = 0;
-	qn_json_out o;
-	qn_buf head;
+	return strncmp(key, "__SHARK_", 8) == 0;
+}
 
-	qn_buf_init(&head, b->arena);
-	qn_json_out_init(&o, &head);
-	qn_json_open(&o, NULL, '{', QN_JSON_FLAT);
-	for (size_t i = 0; i < n; i++) {
-		qn_json_open(&o, name[i], '{', QN_JSON_FLAT);
-		qn_json_put_string(&o, "dtype", dtype_text(x[i]->type->elem));
-		qn_json_open(&o, "shape", '[', QN_JSON_FLAT);
-		for (int32_t k = 0; k < x[i]->type->rank; k++)
-			qn_json_put_i64(&o, NULL, x[i]->type->dim[k]);
-		qn_json_close(&o);
-		qn_json_open(&o, "data_offsets", '[', QN_JSON_FLAT);
-		qn_json_put_i64(&o, NULL, offset);
-		offset += (int64_t)x[i]->bytes;
-		qn_json_put_i64(&o, NULL, offset);
-		qn_json_close(&o);
-		qn_json_close(&o);
+qn_status
+qn_safetensors_read(qn_archive_data *d, const char *data, size_t n)
+{
+	qn_types *types = QN_NEW(d->arena, qn_types, 1);
+	qn_archive_data raw;
+	qn_safetensors *s = NULL;
+
+	qn_types_init(types, d->arena);
+	QN_TRY(parse(types, d->arena, d->place, data, n, true, &s));
+	qn_archive_init(&raw, d->arena, d->format, d->place);
+	for (size_t i = 0; i < s->nmeta; i++) {
+		const int64_t dim[] = {(int64_t)strlen(s->value[i])};
+		const qn_layout_tensor text =
+			qn_layout_plain(qn_dtype_by_name("u8"), 1, dim, s->value[i]);
+
+		if (is_text(s->key[i]))
+			(void)qn_archive_put(&raw, s->key[i], &text);
 	}
-	qn_json_close(&o);
-	head.n--; /* the newline; readers of this format expect blanks */
-	while (head.n % 8 != 0)
-		qn_buf_putc(&head, ' ');
-	for (int i = 0; i < PREFIX; i++)
-		prefix[i] = (char)(unsigned char)((uint64_t)head.n >> 8 * i & 255);
-	qn_buf_put(b, prefix, sizeof prefix);
-	qn_buf_pass(b, head.data, head.n);
-	for (size_t i = 0; i < n; i++)
-		qn_buf_pass(b, qn_tensor_file_bytes(b->arena, x[i]), x[i]->bytes);
+	take_arrays(s, &raw);
+	QN_TRY(qn_theta_fold(&raw, d));
+	for (size_t i = 0; i < s->nmeta; i++) {
+		const qn_property p = qn_property_of_string(d->arena, s->key[i], s->value[i],
+							    strlen(s->value[i]));
+
+		if (!is_text(s->key[i]) && s->key[i][0] != '\0')
+			qn_archive_set(d, &p);
+	}
+	return QN_OK;
 }

@@ -9,8 +9,8 @@
 typedef struct qn_safetensors qn_safetensors;
 
 /* Checks all of the header: offsets inside the file, not overlapping, sizes equal to dtype *
- * shape, no duplicate names.  Ids: safetensors.header, .dtype, .offset, .overlap, .truncated,
- * .duplicate. */
+ * shape, no byte in no tensor, no duplicate names.  Ids: safetensors.header,
+ * .dtype, .offset, .overlap, .hole, .truncated, .duplicate. */
 qn_status qn_safetensors_open(qn_types *t, qn_arena *a, const char *path,
 			      qn_safetensors **out) QN_MUST_CHECK;
 qn_status qn_safetensors_parse(qn_types *t, qn_arena *a, const char *place, const char *data,

@@ -191,23 +191,28 @@ const command command_rows[] = {
 	 1, 1, cmd_quantize},
 	{"tensors", CMD_TENSORS, "ARCHIVE [--json] [--dump NAME [--plane PLANE] -o FILE.npy]",
 	 "list the tensors of an archive, or write one as a NumPy file",
-	 "Prints the properties of a GGUF file, then a line for each tensor in the order of the "
-	 "file: "
-	 "its name, its layout or element type, its shape and its bytes. With --dump the values of "
-	 "one tensor are written: a plain tensor as it is, a quantized one as f32.\n\n"
-	 "docs/layouts.md describes layouts and planes.",
-	 "  quern tensors model.gguf\n"
-	 "  quern tensors model.gguf --dump output.weight -o weight.npy",
+	 "Reads GGUF (.gguf), safetensors (.safetensors, or .index.json of several), IREE "
+	 "parameter "
+	 "archives (.irpa) and folders of Hugging Face. Prints the properties, then a line for "
+	 "each tensor in the order of the file: its name, its layout or element type, its shape "
+	 "and its bytes. With --dump the values of one tensor are written: a plain tensor as it "
+	 "is, "
+	 "a quantized one as f32.\n\n"
+	 "docs/archives.md describes the formats, docs/layouts.md layouts and planes.",
+	 "  quern tensors examples/digits/digits.safetensors\n"
+	 "  quern tensors examples/digits/digits.safetensors --dump conv1.w -o weight.npy",
 	 1, 1, cmd_tensors},
 	{"convert", CMD_CONVERT, "ARCHIVE RESULT [--to LAYOUT]",
 	 "convert an archive of tensors, or quantize its matrices",
-	 "Writes the tensors and properties of a GGUF file to another one. With --to every matrix "
-	 "of float or quantized values becomes that layout, by the rounding of ggml's reference; "
-	 "vectors and integers stay as they are, and so do matrices whose rows a block does not "
-	 "divide, which are listed.\n\n"
+	 "Writes the tensors and properties of an archive to a .gguf, .safetensors or .irpa file. "
+	 "With --to every matrix of float or quantized values becomes that layout, by the rounding "
+	 "of ggml's reference; vectors and integers stay as they are, and so do matrices whose "
+	 "rows a block does not divide, which are listed.\n\n"
 	 "A conversion keeps the bits of every value. Where the format of the result cannot, a "
 	 "warning says which tensor or property changes, and how.",
-	 "  quern convert model.gguf small.gguf --to q4_0", 2, 2, cmd_convert},
+	 "  quern convert examples/digits/digits.safetensors small.irpa --to q8_0\n"
+	 "  quern convert small.irpa small.gguf",
+	 2, 2, cmd_convert},
 	{"targets", CMD_GENERAL, "", "list the processors that compile --target knows",
 	 "Prints the names and what their C uses. C for generic runs everywhere; C for another "
 	 "target computes the same bytes with its instructions, and runs anywhere with "

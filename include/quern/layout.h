@@ -166,7 +166,8 @@ QN_API qn_status qn_stored_quantize(const qn_stored *t, const qn_scaled_quantize
 
 typedef struct qn_archive qn_archive;
 
-/* Reads an archive: GGUF (.gguf).  Large files are mapped, tensors are views of them.  The context
+/* Reads an archive: .gguf, .safetensors, .irpa, the .index.json of several safetensors files, or a
+ * folder of Hugging Face.  Large files are mapped, tensors are views of them.  The context
  * owns *out, the archive its tensors.  QN_EUSAGE (archive.format): unknown file extension. */
 QN_API qn_status qn_archive_open(qn_ctx *ctx, const char *path, qn_archive **out);
 /* An empty one. */
@@ -200,7 +201,8 @@ QN_API qn_status qn_archive_copy_properties(qn_archive *x, const qn_archive *fro
  * of that name. */
 QN_API qn_status qn_archive_add(qn_archive *x, const char *name, const qn_stored *t);
 /* Writes a file of the format of its extension.  What the format cannot hold is converted with a
- * warning that says how (archive.property, gguf.dequantized), or an error (archive.type). */
+ * warning that says how (archive.property, gguf.dequantized), or an error (archive.type,
+ * theta.name). */
 QN_API qn_status qn_archive_save(qn_archive *x, const char *path);
 
 #ifdef __cplusplus

@@ -89,7 +89,7 @@ usage unknown-tensor "unknown tensor 'wd'; did you mean 'w'" tensors m.gguf --du
 usage unknown-plane "w has no plane 'd' (expected '')" tensors m.gguf --dump w --plane d -o x.npy
 usage unknown-layout "--to: invalid value 'q4_9'|did you mean 'q4_" convert m.gguf x.gguf --to q4_9
 usage same-file "'m.gguf' is the archive that is read" convert m.gguf m.gguf
-case_of other-extension 2 archive.format 'm.bin|unknown file extension (expected .gguf' tensors m.bin
+case_of other-extension 2 archive.format 'm.bin|unknown file extension (expected .gguf, .safetensors, .irpa, .index.json or a folder)' tensors m.bin
 case_of no-file 1 file.open 'none.gguf' tensors none.gguf
 head -c 100 m.gguf >cut.gguf
 case_of cut-header 1 gguf.truncated 'cut.gguf: tensor' tensors cut.gguf
@@ -134,4 +134,52 @@ if [ -n "${QUERN_DATA:-}" ]; then
 else
 	echo "QUERN_DATA is not set: real files were not read"
 fi
+# ---- other formats ----
+
+# There and back, with quantized tensors: the same bytes.
+silent exact-irpa convert q.gguf q.irpa
+silent exact-safetensors convert q.irpa q.safetensors
+silent exact-back convert q.safetensors q2.gguf
+same exact-back q2.gguf q.gguf
+silent list-irpa tensors q.irpa
+has_words list-irpa stdout 'w     BlockScaledLayout  [2, 32]  68|general.name|"small \"model\""|layers|3 properties (IRPA)'
+silent plane tensors q.irpa --dump w --plane qs -o qs.npy
+[ "$(tail -c 2 qs.npy | od -An -tx1)" = ' 81 7f' ] || fail plane "not -127 and 127" <(od -c qs.npy)
+usage no-such-plane "w has no plane 'm' (expected 'd', 'qs')" tensors q.irpa --dump w --plane m -o x.npy
+# What GGUF has no form for becomes f32, and that is said.
+case_of scaled 0 '' '' convert m.gguf scaled.irpa --to TensorScaledLayout
+case_of scaled-gguf 0 gguf.dequantized "scaled.gguf: tensor 'w': warning: TensorScaledLayout" convert scaled.irpa scaled.gguf
+safetensors bytes.safetensors '{"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}' < <(printf ab)
+case_of no-type 3 archive.type "tensor 'b'|no tensors of u8" convert bytes.safetensors x.gguf
+safetensors hole.safetensors '{"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}' < <(printf abc)
+case_of hole 1 safetensors.hole 'bytes 0 to 1' tensors hole.safetensors
+safetensors f8.safetensors '{"b":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}}' < <(printf '\070\176')
+silent f8 tensors f8.safetensors
+has_words f8 stdout 'b     f8E4M3FN  [2]  2'
+silent f8-convert convert f8.safetensors f8.irpa
+silent f8-back convert f8.irpa g8.safetensors
+silent f8-list tensors g8.safetensors --json
+has_words f8-list stdout '"dtype": "f8E4M3FN"'
+
+# A folder of Hugging Face: one file, or an index of several.
+mkdir hf
+echo '{"architectures": ["Tiny"], "hidden_size": 2, "rope": {"theta": 10000.0}}' >hf/config.json
+safetensors hf/model.safetensors '{"a.weight":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}' < <(bytes 2 "$one")
+silent folder tensors hf
+has_words folder stdout 'hidden_size|a.weight  f32     [2]  8|1 tensors, 8 bytes, 3 properties (Hugging Face folder)'
+silent folder-irpa convert hf hf.irpa
+mv hf/model.safetensors hf/first.safetensors
+safetensors hf/second.safetensors '{"b.weight":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}' < <(bytes 1 "$one")
+echo '{"metadata": {"total_size": 12}, "weight_map": {"b.weight": "second.safetensors", "a.weight": "first.safetensors"}}' >hf/model.safetensors.index.json
+silent index tensors hf
+has_words index stdout 'b.weight  f32     [1]  4|a.weight  f32     [2]  8|total_size|2 tensors, 12 bytes'
+silent index-alone tensors hf/model.safetensors.index.json
+has_words index-alone stdout '2 tensors, 12 bytes, 1 properties (safetensors index)'
+sed -i 's/second.safetensors/first.safetensors/' hf/model.safetensors.index.json
+case_of index-wrong 1 hugging-face.tensor "'first.safetensors' has no tensor 'b.weight'" tensors hf
+sed -i 's|"first|"../first|' hf/model.safetensors.index.json
+case_of index-outside 1 hugging-face.file "no '..'" tensors hf
+mkdir empty
+case_of folder-empty 1 file.open 'empty/config.json' tensors empty
+
 finish

@@ -48,13 +48,6 @@ done
 # The examples of the help, run as they stand there: `quern` is the program, the folder is the source folder's copy.
 mkdir -p examples/examples bin
 cp -R "$E" examples/examples/
-# The archive that examples name: output.weight, f32 [1,32].
-{
-	printf 'GGUF\003\000\000\000\001\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000'
-	printf '\015\000\000\000\000\000\000\000output.weight\002\000\000\000\040\000\000\000\000\000\000\000\001\000\000\000\000\000\000\000'
-	bytes 43 '\000' # type 0, offset 0, padding
-	bytes 32 "$one"
-} >examples/model.gguf
 printf '#!/bin/sh\nexec "%s" "$@"\n' "$QUERN_BIN" >bin/quern
 chmod +x bin/quern
 for c in $commands; do

@@ -348,7 +348,12 @@ safetensors_headers(void **state)
 	} rows[] = {
 		{"{" W("[2]", "[0,8]") "}  ", 8, ""},
 		{"{}", 0, ""},
-		{"{\"__metadata__\":{\"format\":\"pt\"}," W("[]", "[4,8]") "}", 8, ""},
+		{"{\"__metadata__\":{\"format\":\"pt\"}," W("[]", "[0,4]") "}", 4, ""},
+		{"{" W("[]", "[4,8]") "}", 8, "safetensors.hole"},
+		{"{" W("[]", "[0,4]") "}", 5, "safetensors.hole"},
+		{" {" W("[]", "[0,4]") "}", 4, "safetensors.header"},
+		{"{\"w\":{\"dtype\":\"F8_E4M3\",\"shape\":[4],\"data_offsets\":[0,4]}}", 4,
+		 "safetensors.dtype"},
 		{"{" W("[0]",
 		       "[0,0]") ",\"v\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}",
 		 1, ""},
