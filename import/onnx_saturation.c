@@ -23,8 +23,8 @@ typedef enum reader {
 static reader
 reader_of(const Onnx__NodeProto *n, size_t operand)
 {
-	static const char *const moves[] = {"Reshape", "Transpose", "Flatten", "Squeeze",
-					    "Unsqueeze", "Identity"};
+	static const char *const moves[] = {"Reshape", "Transpose", "Flatten",
+					    "Squeeze", "Unsqueeze", "Identity"};
 
 	for (size_t i = 0; i < n->n_attribute; i++)
 		if (n->attribute[i]->g != NULL)
@@ -98,16 +98,28 @@ sign_of(const qn_node *n)
 		qn_op op;
 		sign sign;
 	} rows[] = {
-		{QN_OP_relu, NEVER_NEGATIVE},      {QN_OP_relu6, NEVER_NEGATIVE},
-		{QN_OP_sigmoid, NEVER_NEGATIVE},   {QN_OP_softmax, NEVER_NEGATIVE},
-		{QN_OP_exp, NEVER_NEGATIVE},       {QN_OP_abs, NEVER_NEGATIVE},
-		{QN_OP_sqrt, NEVER_NEGATIVE},      {QN_OP_max_pool, AS_OPERANDS},
-		{QN_OP_avg_pool, AS_OPERANDS},     {QN_OP_global_avg_pool, AS_OPERANDS},
-		{QN_OP_reshape, AS_OPERANDS},      {QN_OP_flatten, AS_OPERANDS},
-		{QN_OP_transpose, AS_OPERANDS},    {QN_OP_squeeze, AS_OPERANDS},
-		{QN_OP_slice, AS_OPERANDS},        {QN_OP_concat, AS_OPERANDS},
-		{QN_OP_resize_nearest, AS_OPERANDS}, {QN_OP_resize_bilinear, AS_OPERANDS},
-{QN_OP_expand_dims, AS_OPERANDS}, {QN_OP_reduce_mean, AS_OPERANDS}, {QN_OP_reduce_max, AS_OPERANDS}, {QN_OP_add, AS_OPERANDS},
+		{QN_OP_relu, NEVER_NEGATIVE},
+		{QN_OP_relu6, NEVER_NEGATIVE},
+		{QN_OP_sigmoid, NEVER_NEGATIVE},
+		{QN_OP_softmax, NEVER_NEGATIVE},
+		{QN_OP_exp, NEVER_NEGATIVE},
+		{QN_OP_abs, NEVER_NEGATIVE},
+		{QN_OP_sqrt, NEVER_NEGATIVE},
+		{QN_OP_max_pool, AS_OPERANDS},
+		{QN_OP_avg_pool, AS_OPERANDS},
+		{QN_OP_global_avg_pool, AS_OPERANDS},
+		{QN_OP_reshape, AS_OPERANDS},
+		{QN_OP_flatten, AS_OPERANDS},
+		{QN_OP_transpose, AS_OPERANDS},
+		{QN_OP_squeeze, AS_OPERANDS},
+		{QN_OP_slice, AS_OPERANDS},
+		{QN_OP_concat, AS_OPERANDS},
+		{QN_OP_resize_nearest, AS_OPERANDS},
+		{QN_OP_resize_bilinear, AS_OPERANDS},
+		{QN_OP_expand_dims, AS_OPERANDS},
+		{QN_OP_reduce_mean, AS_OPERANDS},
+		{QN_OP_reduce_max, AS_OPERANDS},
+		{QN_OP_add, AS_OPERANDS},
 		{QN_OP_mul, AS_OPERANDS},
 	};
 
@@ -157,8 +169,7 @@ qn_onnx_saturate(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage)
 	double scale;
 	int64_t zp;
 
-	if (qn_importer_known(im, x) != NULL || is_input(im->g, x) ||
-	    !qn_onnx_params_known(o, p))
+	if (qn_importer_known(im, x) != NULL || is_input(im->g, x) || !qn_onnx_params_known(o, p))
 		return x;
 	const qn_elem *e = qn_onnx_elem(o, p, p->zp != 0 ? qn_onnx_plain(o, p->zp) : storage,
 					qn_onnx_type(o, x));
@@ -167,8 +178,7 @@ qn_onnx_saturate(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage)
 	if (e->gran != QN_PER_TENSOR)
 		return x;
 	qn_elem_param(&im->m->types, e, 0, &scale, &zp);
-	if ((zp != e->qmin && zp != e->qmax) ||
-	    (zp == e->qmin && never_negative(im->g, x, &left)))
+	if ((zp != e->qmin && zp != e->qmax) || (zp == e->qmin && never_negative(im->g, x, &left)))
 		return x;
 	a.clip.min = (double)(e->qmin - zp) * scale;
 	a.clip.max = (double)(e->qmax - zp) * scale;

@@ -23,7 +23,7 @@ typedef struct front {
 	const char *place, *text;
 	qn_op op;
 	qn_attrs attr;
-	size_t input; /* index */
+	size_t input;                   /* index */
 	int64_t batch, frames, samples; /* samples 0: what the frames need */
 	bool quantized;
 } front;
@@ -72,7 +72,9 @@ read_attributes(front *f, const char *attributes)
 	qn_buf b;
 
 	qn_buf_init(&b, f->m->scratch);
-	qn_buff(&b, "model \"front\" stage float\ngraph @main(%%x: tensor<*xf32>) {\n%%y = %s %%x {%s}\n",
+	qn_buff(&b,
+		"model \"front\" stage float\ngraph @main(%%x: tensor<*xf32>) {\n%%y = %s %%x "
+		"{%s}\n",
 		qn_opinfo_get(f->op)->name, attributes);
 	qn_buf_puts(&b, "return %y\n}\n");
 	if (strpbrk(attributes, "{}\n#") != NULL)
@@ -160,8 +162,9 @@ read_shape(front *f)
 		b.decimal = true;
 		qn_buff(&b, "%s' is ", fed(f)->name);
 		qn_type_print(&b, t);
-		qn_buff(&b, "; its last dimension must be the %lld numbers of a frame, its first "
-			    "one the batch",
+		qn_buff(&b,
+			"; its last dimension must be the %lld numbers of a frame, its first "
+			"one the batch",
 			(long long)each(f));
 		return wrong(f, "input '", qn_buf_str(&b));
 	}
@@ -170,10 +173,10 @@ read_shape(front *f)
 	QN_TRY(check_samples(f));
 	f->quantized = f->m->stage != QN_STAGE_FLOAT;
 	if (f->m->stage == QN_STAGE_SYMBOLIC ||
-	    !(qn_type_is_f32(t) ||
-	      (qn_elem_is_quant(t->elem) && t->elem->gran == QN_PER_TENSOR)))
-		return wrong(f, "features can come before an input of f32 or of quantized values "
-				"with one scale, of a model without symbols, not before ",
+	    !(qn_type_is_f32(t) || (qn_elem_is_quant(t->elem) && t->elem->gran == QN_PER_TENSOR)))
+		return wrong(f,
+			     "features can come before an input of f32 or of quantized values "
+			     "with one scale, of a model without symbols, not before ",
 			     fed(f)->name);
 	return QN_OK;
 }
@@ -214,8 +217,7 @@ add_features(const front *f, qn_graph *to, qn_id x)
 
 	if (elem_of(f, (double)(float)f->attr.mfcc.scale, &e) != QN_OK)
 		return 0;
-	x = qn_graph_op(to, f->op, NULL, 1, &x, &f->attr,
-			qn_type_tensor(&f->m->types, e, 3, dim));
+	x = qn_graph_op(to, f->op, NULL, 1, &x, &f->attr, qn_type_tensor(&f->m->types, e, 3, dim));
 	for (int32_t i = 0; i < t->rank; i++)
 		shape.shape.shape.v[i] = t->dim[i];
 	x = x == 0 ? 0 : qn_graph_op(to, QN_OP_reshape, NULL, 1, &x, &shape, NULL);
