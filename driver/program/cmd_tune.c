@@ -181,6 +181,11 @@ read_options(tuning *t)
 		fprintf(stderr, "quern tune: --shard and --jobs: a shard is one job\n");
 		return false;
 	}
+	if (t->shards > 0 && o->html != NULL) {
+		fprintf(stderr, "quern tune: --shard and --html: a shard sees a part of the "
+				"candidates; write the page when they are merged\n");
+		return false;
+	}
 	return name_files(t);
 }
 
@@ -317,6 +322,8 @@ tune(qn_ctx *ctx, tuning *t)
 		       out.complete != 0 ? "; the search is complete" : "");
 		return QN_OK;
 	}
+	if (t->o->html != NULL && tuning_write_page(ctx, &out, t->o->html) != QN_OK)
+		return QN_EIO;
 	tuning_print_result(t, &out);
 	return check_result(t, &out);
 }

@@ -268,9 +268,9 @@ const option_row option_rows[] = {
 	{"--json", 0, GROUP_OUTPUT, CMD_TENSORS, FLAG(json), .help = "list as JSON"},
 	{"--json", 0, GROUP_OUTPUT, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE, FLAG(json),
 	 .help = "print metrics and thresholds, what layers cost, or differences, as JSON"},
-	{"--html", 0, GROUP_OUTPUT, CMD_ANALYZE, TEXT(html), .value = "FILE.html",
-	 .help = "also write a page with charts, the graph and tables that sort; it loads nothing "
-		 "from elsewhere"},
+	{"--html", 0, GROUP_OUTPUT, CMD_ANALYZE | CMD_TUNE, TEXT(html), .value = "FILE.html",
+	 .help = "also write a page with charts and tables that sort; it loads nothing from "
+		 "elsewhere"},
 	{"--markdown", 0, GROUP_OUTPUT, CMD_SUPPORTED, FLAG(markdown),
 	 .help = "print the page docs/supported-ops.md"},
 

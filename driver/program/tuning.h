@@ -59,4 +59,7 @@ int tuning_jobs(tuning *t, int jobs);
 void tuning_print_point(void *user, const qn_tune_point *p); /* a qn_tune_fn; user: a tuning */
 void tuning_print_result(const tuning *t, const qn_tuned *out);
 
+/* The front as a page (tuning_page.c). */
+qn_status tuning_write_page(qn_ctx *ctx, const qn_tuned *out, const char *path);
+
 #endif

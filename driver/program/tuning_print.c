@@ -91,5 +91,6 @@ tuning_print_result(const tuning *t, const qn_tuned *out)
 	printf("arena        %zu bytes\n", b->arena_bytes);
 	printf("instructions about %llu\n", (unsigned long long)b->instructions);
 	print_repairs(b);
-	printf("files        %s, %s, %s\n", t->files.recipe, t->files.front, t->files.journal);
+	printf("files        %s, %s, %s%s%s\n", t->files.recipe, t->files.front, t->files.journal,
+	       t->o->html != NULL ? ", " : "", t->o->html != NULL ? t->o->html : "");
 }

@@ -9,31 +9,9 @@ has_words page stdout 'conv2, bn3|network: '
 [ "$(ls)" = "$(printf 'page.html\nstderr\nstdout')" ] || fail page "other files are left"
 usage no-value "--html" analyze "$E/digits.json" --calib "$E/calib.npy" --html
 
-if [ "${QUERN_FULL:-0}" != 1 ] || ! command -v chromium >/dev/null; then
-	echo "browser: skipped, without chromium or QUERN_FULL=1"
-	finish
-	exit
-fi
+. "$QUERN_SOURCE/tests/cli/pages.inc"
 
-# browse NAME PAGE OPTION…: Chromium on a file, with a folder of its own
-browse() {
-	local name=$1 page=$2
-	shift 2
-	cases=$((cases + 1))
-	timeout 120 chromium --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
-		--disable-background-networking --disable-component-update --disable-sync --hide-scrollbars \
-		--user-data-dir="$work/browser" "$@" "file://$work/$page" >"$name.txt" 2>"$name.err" ||
-		fail "$name" "chromium fails" "$name.err"
-	rm -rf "$work/browser"
-}
-
-# with_script NAME TEXT: a copy of the page that also runs this; an error of any script is the title
-with_script() {
-	sed "s|^<script>\$|<script>window.onerror = m => { document.title = \"ERROR \" + m; };</script><script>|
-s|^</body>|<script>$2</script></body>|" page.html >"$1.html"
-}
-
-with_script loaded ""
+with_script loaded page.html ""
 browse loaded loaded.html --dump-dom
 has_words loaded loaded.txt '<title>digits - quern analyze</title>|<div class="title">probs</div>|<h1 id="title">digits</h1>'
 for layer in conv1 dw pw residual pool2 conv2 logits probs; do
@@ -46,7 +24,7 @@ done
 [ "$(grep -o '<rect' loaded.txt | wc -l)" -gt 60 ] || fail loaded "no bars, no histograms"
 
 # a click on a box of the graph shows its details, marks it everywhere; a second one on a heading sorts downwards
-with_script clicked 'document.querySelector("#graph [data-name=conv2]").dispatchEvent(new MouseEvent("click")); const th = document.querySelector("th[data-key=macs]"); th.click(); th.click(); document.getElementById("theme").click(); const m = document.getElementById("measure"); m.value = "macs"; m.dispatchEvent(new Event("change"));'
+with_script clicked page.html 'document.querySelector("#graph [data-name=conv2]").dispatchEvent(new MouseEvent("click")); const th = document.querySelector("th[data-key=macs]"); th.click(); th.click(); document.getElementById("theme").click(); const m = document.getElementById("measure"); m.value = "macs"; m.dispatchEvent(new Event("change"));'
 browse clicked clicked.html --dump-dom
 has_words clicked clicked.txt '<title>digits - quern analyze</title>|<div class="title">conv2, bn3</div>|<g class="node selected" data-name="conv2"|<g class="row selected" data-name="conv2"|<tr data-name="conv2" class="selected">|<dd data-key="macs">73,728</dd>|aria-sort="descending"|conv2d · 73,728|data-theme="dark"'
 grep -o '<tbody><tr data-name="[a-z0-9]*"' clicked.txt | grep -q '"conv2"' || fail clicked "the most MACs do not stand first"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_page.c - the page of quern analyze: elements that close, nothing from elsewhere, all layers, names that
- * look like elements. */
+/* test_page.c - the pages of quern analyze and quern tune: elements that close, nothing from elsewhere, all layers
+ * and candidates, names that look like elements. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #endif
@@ -16,6 +16,8 @@
 #include "schema_check.h"
 
 #define DIGITS "analyze -q examples/digits/digits.json --calib examples/digits/calib.npy "
+#define LAYERS "docs/quern-analyze.schema.json"
+#define FRONT "docs/quern-front.schema.json"
 #define HOSTILE "</script><img onerror=alert(1)>&\\\"'<!--"
 
 static char folder[] = "/tmp/quern-page.XXXXXX";
@@ -147,7 +149,7 @@ expect_alone(const char *page)
 /* ---- the data ---- */
 
 static cJSON *
-data_of(const char *page)
+data_of(const char *page, const char *path)
 {
 	const char *begin = strstr(page, "id=\"data\">");
 
@@ -157,7 +159,6 @@ data_of(const char *page)
 	cJSON *v = cJSON_Parse(text);
 	free(text);
 	assert_non_null(v);
-	char path[] = "docs/quern-analyze.schema.json";
 	FILE *f = fopen(path, "rb");
 	assert_non_null(f);
 	char *rules = calloc(1, 1 << 16);
@@ -180,7 +181,7 @@ all_layers(void **state)
 	char *page = read_text("page.html"), *out = read_text("out");
 	expect_closed(page);
 	expect_alone(page);
-	cJSON *v = data_of(page), *printed = cJSON_Parse(out);
+	cJSON *v = data_of(page, LAYERS), *printed = cJSON_Parse(out);
 	assert_true(cJSON_Compare(v, printed, true)); /* the page has what --json prints */
 	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(v, "layers")), 8);
 	const cJSON *memory = cJSON_GetObjectItem(v, "memory");
@@ -204,11 +205,12 @@ write_hostile(void)
 	FILE *f = fopen(path, "w");
 	assert_non_null(f);
 	fprintf(f,
+		"model \"%s\" stage float\n"
 		"graph @main(%%x: tensor<1x4xf32>) {\n"
 		"  %%w = const : tensor<2x4xf32> [0.5,-0.25,0.75,0.1, 0.3,0.9,-0.6,0.2]\n"
 		"  %%\"%s\" = dense %%x, %%w : tensor<1x2xf32> from [\"%s\"]\n"
 		"  return %%\"%s\"\n}\n",
-		HOSTILE, HOSTILE, HOSTILE);
+		HOSTILE, HOSTILE, HOSTILE, HOSTILE);
 	fclose(f);
 	(void)snprintf(path, sizeof path, "%s/x.csv", folder);
 	f = fopen(path, "w");
@@ -229,12 +231,37 @@ hostile_names(void **state)
 	expect_closed(page);
 	expect_alone(page);
 	assert_int_equal(count(page, "<img"), 0);
-	cJSON *v = data_of(page);
+	cJSON *v = data_of(page, LAYERS);
 	const cJSON *layer = cJSON_GetObjectItem(v, "layers")->child;
 	assert_string_equal(cJSON_GetObjectItem(layer, "layers")->valuestring,
 			    "</script><img onerror=alert(1)>&\"'<!--");
 	cJSON_Delete(v);
 	free(page);
+}
+
+/* The page of tune has what the front has, and a '<' of a name ends no script. */
+static void
+all_candidates(void **state)
+{
+	(void)state;
+	write_hostile();
+	assert_int_equal(
+		run("tune -q $1/hostile.qir --calib $1/x.csv --no-repairs --max-weights 1K "
+		    "-o $1/h.recipe.json --html $1/front.html"),
+		0);
+	char *page = read_text("front.html"), *front = read_text("h.front.json");
+	expect_closed(page);
+	expect_alone(page);
+	assert_int_equal(count(page, "<img"), 0);
+	cJSON *v = data_of(page, FRONT), *written = cJSON_Parse(front);
+	assert_true(cJSON_Compare(v, written, true));
+	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(v, "points")) > 3);
+	assert_string_equal(cJSON_GetObjectItem(v, "model")->valuestring,
+			    "</script><img onerror=alert(1)>&\"'<!--");
+	cJSON_Delete(v);
+	cJSON_Delete(written);
+	free(page);
+	free(front);
 }
 
 /* A network that cannot be compiled is analyzed all the same; the page says why its memory is not known. */
@@ -244,7 +271,7 @@ without_memory(void **state)
 	(void)state;
 	assert_int_equal(run(DIGITS "--skip name:dw --html $1/page.html"), 0);
 	char *page = read_text("page.html"), *err = read_text("err");
-	cJSON *v = data_of(page);
+	cJSON *v = data_of(page, LAYERS);
 	const char *error =
 		cJSON_GetObjectItem(cJSON_GetObjectItem(v, "memory"), "error")->valuestring;
 	assert_non_null(strstr(error, "stays in float: 'dw'"));
@@ -289,9 +316,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_layers),
-		cmocka_unit_test(hostile_names),
-		cmocka_unit_test(without_memory),
+		cmocka_unit_test(all_layers),     cmocka_unit_test(hostile_names),
+		cmocka_unit_test(all_candidates), cmocka_unit_test(without_memory),
 		cmocka_unit_test(all_or_nothing),
 	};
 

@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* base.js - the data, the columns, and what all parts of the page use. */
-"use strict";
+/* base.js - the layers, their figures, and the one that is selected. */
 
-const data = JSON.parse(document.getElementById("data").textContent);
 const layers = data.layers;
 const byIndex = [...layers].sort((a, b) => a.index - b.index);
-
-/* An infinity is a text in JSON. */
-function number(v) {
-	return v === "inf" ? Infinity : v === "-inf" ? -Infinity : v;
-}
-
-function fixed(digits) {
-	return v => v === undefined ? "-" : Number.isFinite(number(v)) ? number(v).toFixed(digits) : "-";
-}
-
-function count(v) {
-	return v === undefined ? "-" : v.toLocaleString("en");
-}
 
 /* Figures of a layer: key in the JSON, heading, what it means, how it is written. */
 const columns = [
@@ -51,30 +36,6 @@ const measures = [
 	["weight_bytes", "bytes of weights", l => l.weight_bytes],
 	["macs", "MACs", l => l.macs]
 ];
-
-function element(name, attributes, text) {
-	const e = document.createElement(name);
-
-	for (const key in attributes || {})
-		e.setAttribute(key, attributes[key]);
-	if (text !== undefined)
-		e.textContent = text;
-	return e;
-}
-
-function shape(name, attributes, text) {
-	const e = document.createElementNS("http://www.w3.org/2000/svg", name);
-
-	for (const key in attributes || {})
-		e.setAttribute(key, attributes[key]);
-	if (text !== undefined)
-		e.textContent = text;
-	return e;
-}
-
-function image(width, height, label) {
-	return shape("svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label});
-}
 
 /* The end of a long name tells more than its begin. */
 function shorten(text, most) {

@@ -39,16 +39,6 @@ function watchBars(layer) {
 		g.classList.toggle("selected", g.dataset.name === layer.name);
 }
 
-function drawLegend(id, entries) {
-	for (const [colour, text] of entries) {
-		const e = element("span"), box = element("i");
-
-		box.style.background = colour;
-		e.append(box, text);
-		document.getElementById(id).append(e);
-	}
-}
-
 /* ---- histograms ---- */
 
 function round(v) {

@@ -14,13 +14,6 @@ function summarize() {
 	document.getElementById("summary").textContent = `${parts.join(". ")}. Quern ${data.version}.`;
 }
 
-function turnTheme() {
-	const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-	const now = document.documentElement.dataset.theme || (dark ? "dark" : "light");
-
-	document.documentElement.dataset.theme = now === "dark" ? "light" : "dark";
-}
-
 function begin() {
 	const order = document.getElementById("order"), measure = document.getElementById("measure");
 	let worstFirst = false;
@@ -33,8 +26,8 @@ function begin() {
 	drawGraph();
 	colourGraph(measures[0][0]);
 	drawMemory();
-	drawTable();
-	watchers.push(watchBars, watchGraph, watchTable, showDetails);
+	const mark = drawTable(document.getElementById("table"), columns, layers, l => l.name, select);
+	watchers.push(watchBars, watchGraph, l => mark(l.name), showDetails);
 	measure.addEventListener("change", () => colourGraph(measure.value));
 	document.getElementById("theme").addEventListener("click", turnTheme);
 	order.addEventListener("click", () => {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* table.js - the table of all figures, sorted by the heading that is selected. */
-
-const sorting = {key: null, down: false};
+/* table.js - a table of all figures, sorted by the heading that is selected. */
 
 function compareBy(key) {
 	return (a, b) => {
@@ -13,39 +11,48 @@ function compareBy(key) {
 	};
 }
 
-function drawRows() {
-	const order = [...layers], body = element("tbody");
+/* columns: key, heading, what it means, how it is written.  Returns a function that marks the row of a name. */
+function drawTable(table, columns, rows, nameOf, choose) {
+	const head = element("tr"), thead = element("thead");
+	let sorted = null, down = false, marked = null;
 
-	if (sorting.key !== null)
-		order.sort(compareBy(sorting.key));
-	if (sorting.down)
-		order.reverse();
-	for (const l of order) {
-		const row = element("tr", {"data-name": l.name});
-
-		for (const [key, , , write] of columns)
-			row.append(element("td", {title: key === "layers" ? l.layers : ""}, write(l[key])));
-		row.addEventListener("click", () => select(l));
-		body.append(row);
+	function mark(name) {
+		marked = name;
+		for (const row of table.querySelectorAll("tbody tr"))
+			row.classList.toggle("selected", row.dataset.name === name);
 	}
-	document.querySelector("#table tbody").replaceWith(body);
-	if (selected !== null)
-		watchTable(selected);
-}
 
-function sortBy(key) {
-	sorting.down = sorting.key === key && !sorting.down;
-	sorting.key = key;
-	for (const th of document.querySelectorAll("#table th"))
-		if (th.dataset.key === key)
-			th.setAttribute("aria-sort", sorting.down ? "descending" : "ascending");
-		else
-			th.removeAttribute("aria-sort");
-	drawRows();
-}
+	function drawRows() {
+		const order = [...rows], body = element("tbody");
 
-function drawTable() {
-	const table = document.getElementById("table"), head = element("tr");
+		if (sorted !== null)
+			order.sort(compareBy(sorted));
+		if (down)
+			order.reverse();
+		for (const r of order) {
+			const row = element("tr", {"data-name": nameOf(r)});
+
+			columns.forEach(([key, , , write], i) => {
+				row.append(element("td", {title: i === 0 ? write(r[key]) : ""}, write(r[key])));
+			});
+			row.addEventListener("click", () => choose(r));
+			body.append(row);
+		}
+		table.querySelector("tbody").replaceWith(body);
+		if (marked !== null)
+			mark(marked);
+	}
+
+	function sortBy(key) {
+		down = sorted === key && !down;
+		sorted = key;
+		for (const th of table.querySelectorAll("th"))
+			if (th.dataset.key === key)
+				th.setAttribute("aria-sort", down ? "descending" : "ascending");
+			else
+				th.removeAttribute("aria-sort");
+		drawRows();
+	}
 
 	for (const [key, heading, help] of columns) {
 		const th = element("th", {title: help, "data-key": key}, heading);
@@ -53,13 +60,8 @@ function drawTable() {
 		th.addEventListener("click", () => sortBy(key));
 		head.append(th);
 	}
-	const thead = element("thead");
 	thead.append(head);
 	table.append(thead, element("tbody"));
 	drawRows();
-}
-
-function watchTable(layer) {
-	for (const row of document.querySelectorAll("#table tbody tr"))
-		row.classList.toggle("selected", row.dataset.name === layer.name);
+	return mark;
 }
