@@ -8,6 +8,7 @@
 #include "driver/stored.h"
 #include "formats/file.h"
 #include "formats/folder.h"
+#include "formats/quant_params.h"
 
 struct qn_archive {
 	qn_arena arena;
@@ -364,4 +365,32 @@ qn_archive_save(qn_archive *x, const char *path)
 	archive_call c = {.ctx = x->ctx, .path = path, .x = x};
 
 	return qn_guard(x->ctx, save, &c);
+}
+
+/* ---- quant_params.json ---- */
+
+static qn_status
+apply_params(void *arg, qn_arena *scratch)
+{
+	const archive_call *c = arg;
+	qn_archive *x = c->x;
+	const char *data = NULL;
+	qn_archive_data out;
+	size_t n = 0;
+
+	QN_TRY(qn_file_map(scratch, c->path, &data, &n));
+	QN_TRY(qn_quant_params_apply(&x->d, c->path, data, n, &out));
+	x->d = out;
+	x->handle = NULL;
+	x->cap = 0;
+	make_handles(x);
+	return QN_OK;
+}
+
+qn_status
+qn_archive_apply_quant_params(qn_archive *x, const char *path)
+{
+	archive_call c = {.ctx = x->ctx, .path = path, .x = x};
+
+	return qn_guard(x->ctx, apply_params, &c);
 }

@@ -151,7 +151,16 @@ qn_stored_bytes(const qn_stored *t)
 
 /* ---- making ---- */
 
-/* One call that makes a handle; out is freed when it fails. */
+qn_status
+qn_stored_make(qn_ctx *ctx, qn_guarded_fn *fn, void *call, qn_stored **made, qn_stored **out)
+{
+	qn_status status = qn_guard(ctx, fn, call);
+
+	*out = status == QN_OK ? *made : NULL;
+	if (status != QN_OK)
+		qn_stored_free(*made);
+	return status;
+}
 typedef struct stored_call {
 	qn_ctx *ctx;
 	const char *name, *layout;
@@ -161,22 +170,8 @@ typedef struct stored_call {
 	const qn_plane_view *plane;
 	const qn_meta_view *meta;
 	const qn_array *array;
-	const qn_stored *from;
-	const qn_repack_opts *repack;
-	const qn_scaled_quantizer_opts *quantizer;
 	qn_stored *out;
 } stored_call;
-
-static qn_status
-make(stored_call *c, qn_guarded_fn *fn, qn_stored **out)
-{
-	qn_status status = qn_guard(c->ctx, fn, c);
-
-	*out = status == QN_OK ? c->out : NULL;
-	if (status != QN_OK)
-		qn_stored_free(c->out);
-	return status;
-}
 
 static qn_status
 take_planes(stored_call *c, qn_layout_tensor *t)
@@ -243,7 +238,7 @@ qn_stored_new(qn_ctx *ctx, const char *name, const char *layout, int rank, const
 	*out = NULL;
 	QN_TRY(qn_host_list(&ctx->env, "plane", nplane, plane));
 	QN_TRY(qn_host_list(&ctx->env, "meta", nmeta, meta));
-	return make(&c, from_planes, out);
+	return qn_stored_make(ctx, from_planes, &c, &c.out, out);
 }
 
 static qn_status
@@ -269,7 +264,7 @@ qn_stored_of_array(qn_ctx *ctx, const char *name, const qn_array *x, qn_stored *
 {
 	stored_call c = {.ctx = ctx, .name = name != NULL ? name : "", .array = x};
 
-	return make(&c, from_array, out);
+	return qn_stored_make(ctx, from_array, &c, &c.out, out);
 }
 
 /* ---- arrays ---- */
@@ -300,6 +295,16 @@ too_large(qn_env *env, const qn_stored *t)
 			 QN_MAX_RANK);
 }
 
+qn_status
+qn_stored_has_values(const qn_stored *t)
+{
+	if (!qn_layout_is_quantizer(&t->t))
+		return QN_OK;
+	return qn_report(&t->ctx->env, QN_EUSAGE, "layout.values", t->name,
+			 "%s has no values; its planes are scale, rscale and offset",
+			 t->t.layout->name);
+}
+
 static qn_status
 values(void *arg, qn_arena *scratch)
 {
@@ -311,6 +316,7 @@ values(void *arg, qn_arena *scratch)
 	void *data;
 
 	(void)scratch;
+	QN_TRY(qn_stored_has_values(c->t));
 	c->x = qn_array_alloc(c->t->ctx);
 	memcpy(dim, t->dim, sizeof t->dim);
 	if (c->blocked && block > 1) {
@@ -361,106 +367,4 @@ qn_stored_plane_array(const qn_stored *t, size_t i, qn_array **out)
 		return qn_report(&t->ctx->env, QN_EUSAGE, "layout.plane", t->name,
 				 "plane %zu of %d", i, t->t.nplane);
 	return make_array(&c, plane_array, out);
-}
-
-/* ---- from one layout to another ---- */
-
-static qn_status
-unpack(void *arg, qn_arena *scratch)
-{
-	stored_call *c = arg;
-
-	(void)scratch;
-	c->out = qn_stored_alloc(c->ctx, c->from->name);
-	return qn_layout_unpack(&c->ctx->env, &c->out->arena, c->from->name, &c->from->t,
-				&c->out->t);
-}
-
-qn_status
-qn_stored_unpack(const qn_stored *t, qn_stored **out)
-{
-	return make(&(stored_call){.ctx = t->ctx, .from = t}, unpack, out);
-}
-
-static qn_status
-to_planar(void *arg, qn_arena *scratch)
-{
-	stored_call *c = arg;
-
-	(void)scratch;
-	c->out = qn_stored_alloc(c->ctx, c->from->name);
-	return qn_layout_to_planar(&c->ctx->env, &c->out->arena, c->from->name, &c->from->t,
-				   &c->out->t);
-}
-
-qn_status
-qn_stored_to_planar(const qn_stored *t, qn_stored **out)
-{
-	return make(&(stored_call){.ctx = t->ctx, .from = t}, to_planar, out);
-}
-
-static qn_status
-repack(void *arg, qn_arena *scratch)
-{
-	stored_call *c = arg;
-	qn_env *env = &c->ctx->env;
-	const qn_layout_row *row;
-	bool exact = false;
-
-	(void)scratch;
-	c->out = qn_stored_alloc(c->ctx, c->from->name);
-	QN_TRY(qn_layout_find(env, c->from->name, c->layout, &row));
-	QN_TRY(qn_layout_repack(env, &c->out->arena, c->from->name, &c->from->t, row,
-				c->repack->unsigned_i4 == 0, &c->out->t, &exact));
-	if (c->repack->exact != NULL)
-		*c->repack->exact = exact;
-	return QN_OK;
-}
-
-qn_status
-qn_stored_repack(const qn_stored *t, const char *layout, const qn_repack_opts *opts,
-		 qn_stored **out)
-{
-	qn_repack_opts known;
-
-	*out = NULL;
-	QN_TRY(QN_TAKE(&t->ctx->env, qn_repack_opts, opts, &known));
-	return make(&(stored_call){.ctx = t->ctx, .from = t, .layout = layout, .repack = &known},
-		    repack, out);
-}
-
-static qn_status
-quantize(void *arg, qn_arena *scratch)
-{
-	stored_call *c = arg;
-	const qn_scaled_quantizer_opts *o = c->quantizer;
-	qn_env *env = &c->ctx->env;
-	const qn_dtype *dtype = o->dtype != NULL ? qn_dtype_by_name(o->dtype) : NULL;
-
-	(void)scratch;
-	c->out = qn_stored_alloc(c->ctx, c->from->name);
-	if (dtype == NULL)
-		return qn_report(env, QN_EUSAGE, "quantizer.dtype", c->from->name,
-				 "unknown element type '%s' (expected i8, u8, i16 …)",
-				 o->dtype != NULL ? o->dtype : "");
-	const qn_scaled_quantizer q = {.dtype = dtype,
-				       .dynamic = o->dynamic != 0,
-				       .axis = o->per_axis != 0 ? o->axis : QN_NO_AXIS,
-				       .block = o->block,
-				       .no_saturation = o->disable_saturate != 0,
-				       .n = (int64_t)o->nscale,
-				       .scale = o->scale,
-				       .rscale = o->dynamic != 0 ? NULL : o->rscale,
-				       .offset = o->dynamic != 0 ? NULL : o->offset};
-	return qn_scaled_quantize(env, &c->out->arena, c->from->name, &q, &c->from->t, &c->out->t);
-}
-
-qn_status
-qn_stored_quantize(const qn_stored *t, const qn_scaled_quantizer_opts *opts, qn_stored **out)
-{
-	qn_scaled_quantizer_opts known;
-
-	*out = NULL;
-	QN_TRY(QN_TAKE(&t->ctx->env, qn_scaled_quantizer_opts, opts, &known));
-	return make(&(stored_call){.ctx = t->ctx, .from = t, .quantizer = &known}, quantize, out);
 }

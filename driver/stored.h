@@ -18,5 +18,10 @@ struct qn_stored {
 
 /* A new handle of the context with an empty tensor (call inside qn_guard). */
 struct qn_stored *qn_stored_alloc(qn_ctx *ctx, const char *name);
+/* Runs fn(call), which sets *made, in qn_guard; frees that when it fails. */
+qn_status qn_stored_make(qn_ctx *ctx, qn_guarded_fn *fn, void *call, struct qn_stored **made,
+			 struct qn_stored **out) QN_MUST_CHECK;
+/* layout.values: a quantizer has none. */
+qn_status qn_stored_has_values(const struct qn_stored *t) QN_MUST_CHECK;
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "formats/archive.h"
 #include "ir/diag.h"
+#include "ir/layout_quantizer.h"
 
 enum { VERSION = 3, QUANTIZATION = 2, NAME_MOST = 64, DIMS_MOST = 4 };
 
@@ -145,6 +146,12 @@ qn_gguf_prepare(qn_env *env, qn_arena *a, const qn_archive_data *d, qn_archive_d
 	for (size_t i = 0; i < d->n; i++) {
 		qn_layout_tensor t;
 
+		if (qn_layout_is_quantizer(&d->tensor[i].t)) {
+			qn_warn(env, "gguf.quantizer",
+				qn_archive_at(a, d->place, "tensor", d->tensor[i].name),
+				"GGUF has no quantizers: it is left out");
+			continue;
+		}
 		QN_TRY(stored_form(env, a, d, &d->tensor[i], &t));
 		quantized = quantized || t.layout->packed != NULL;
 		(void)qn_archive_put(out, d->tensor[i].name, &t);

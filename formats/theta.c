@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/layout_quantizer.h"
 
 static const char dataset[] = "__SHARK_DATASET__", tensors[] = "__SHARK_INFERENCE_TENSORS__";
 static const char version[] = "SHARK_DATASET_VERSION", types_key[] = "_gguf_types";
@@ -69,15 +70,20 @@ put_dims(qn_json_out *o, const char *key, int32_t rank, const int64_t *dim)
 static void
 describe(qn_json_out *o, qn_arena *a, const qn_named_tensor *n, const qn_layout_tensor *t)
 {
-	const bool plain = qn_layout_is_plain(t);
+	const bool plain = qn_layout_is_plain(t), quantizer = qn_layout_is_quantizer(t);
 
 	qn_json_open(o, n->name, '{', QN_JSON_FLAT);
-	qn_json_put_string(o, "type_name", plain ? plain_type : planar_type);
+	qn_json_put_string(o, "type_name",
+			   plain       ? plain_type
+			   : quantizer ? t->layout->name
+				       : planar_type);
 	qn_json_open(o, "raw_tensors", '{', QN_JSON_FLAT);
 	for (int32_t i = 0; i < t->nplane; i++)
 		qn_json_put_string(o, t->plane[i].name, global_name(a, n->name, t->plane[i].name));
 	qn_json_close(o);
-	if (!plain) {
+	for (int32_t i = 0; quantizer && i < t->nmeta; i++)
+		qn_json_put_raw(o, t->meta[i].key, t->meta[i].json, strlen(t->meta[i].json));
+	if (!plain && !quantizer) {
 		put_dims(o, "shape", t->rank, t->dim);
 		qn_json_put_string(o, "layout_type", t->layout->name);
 		qn_json_open(o, "layout_metadata", '{', QN_JSON_FLAT);
@@ -213,6 +219,21 @@ read_dims(const folder *f, const qn_json *v, qn_layout_tensor *t)
 	return QN_OK;
 }
 
+/* A member as metadata. */
+static void
+add_meta(const folder *f, const qn_json *v, qn_layout_tensor *t)
+{
+	qn_json_out o;
+	qn_buf b;
+
+	qn_buf_init(&b, f->d->arena);
+	qn_json_out_init(&o, &b);
+	qn_json_put_tree(&o, NULL, v);
+	while (b.n > 0 && b.data[b.n - 1] == '\n') /* the newline after a bracket */
+		b.data[--b.n] = '\0';
+	qn_layout_set_meta(t, qn_arena_str(f->d->arena, v->key), qn_buf_str(&b));
+}
+
 /* The scalar members of layout_metadata. */
 static qn_status
 read_meta(const folder *f, const qn_json *v, qn_layout_tensor *t)
@@ -220,18 +241,9 @@ read_meta(const folder *f, const qn_json *v, qn_layout_tensor *t)
 	const qn_json *meta = qn_json_find(v, "layout_metadata");
 
 	for (size_t i = 0; meta != NULL && i < meta->n; i++) {
-		qn_json_out o;
-		qn_buf b;
-
 		if (meta->kind != QN_JSON_OBJECT || meta->n > QN_METAS)
 			return bad(f, meta, "'layout_metadata' is not an object of at most 4 keys");
-		qn_buf_init(&b, f->d->arena);
-		qn_json_out_init(&o, &b);
-		qn_json_put_tree(&o, NULL, &meta->child[i]);
-		while (b.n > 0 && b.data[b.n - 1] == '\n')
-			b.data[--b.n] = '\0';
-		qn_layout_set_meta(t, qn_arena_str(f->d->arena, meta->child[i].key),
-				   qn_buf_str(&b));
+		add_meta(f, &meta->child[i], t);
 	}
 	return QN_OK;
 }
@@ -241,8 +253,8 @@ read_planes(folder *f, const qn_json *v, qn_layout_tensor *t)
 {
 	const qn_json *raw = qn_json_find(v, "raw_tensors");
 
-	if (raw == NULL || raw->kind != QN_JSON_OBJECT || raw->n == 0 || raw->n > QN_PLANES)
-		return bad(f, v, "'raw_tensors' is not an object of 1 to 8 keys");
+	if (raw == NULL || raw->kind != QN_JSON_OBJECT || raw->n > QN_PLANES)
+		return bad(f, v, "'raw_tensors' is not an object of at most 8 keys");
 	for (size_t i = 0; i < raw->n; i++) {
 		const qn_json *name = &raw->child[i];
 		const qn_named_tensor *n = name->kind == QN_JSON_STRING
@@ -260,6 +272,22 @@ read_planes(folder *f, const qn_json *v, qn_layout_tensor *t)
 }
 
 static qn_status
+read_quantizer(folder *f, const qn_json *v, const qn_layout_row *row)
+{
+	static const char *const keys[] = {"dtype", "axis", "disable_saturate"};
+	qn_layout_tensor t = {.layout = row};
+
+	QN_TRY(read_planes(f, v, &t));
+	for (size_t i = 0; i < QN_COUNT(keys); i++)
+		if (qn_json_find(v, keys[i]) != NULL)
+			add_meta(f, qn_json_find(v, keys[i]), &t);
+	QN_TRY(qn_layout_check(f->env, qn_json_place(&f->doc, f->a, v), &t));
+	if (v->key[0] == '\0' || !qn_archive_put(f->d, v->key, &t))
+		return bad(f, v, "the name is empty or appears twice");
+	return QN_OK;
+}
+
+static qn_status
 read_tensor(folder *f, const qn_json *v)
 {
 	const qn_json *type = qn_json_find(v, "type_name"), *layout;
@@ -267,6 +295,8 @@ read_tensor(folder *f, const qn_json *v)
 
 	if (type == NULL || type->kind != QN_JSON_STRING)
 		return bad(f, v, "missing key 'type_name' (expected a string)");
+	if (qn_quantizer_row(type->string) != NULL)
+		return read_quantizer(f, v, qn_quantizer_row(type->string));
 	if (strcmp(type->string, plain_type) != 0 && strcmp(type->string, planar_type) != 0) {
 		qn_warn(f->env, "theta.type", qn_json_place(&f->doc, f->a, v),
 			"unknown type of tensors '%s': its arrays are listed as plain tensors",
@@ -274,6 +304,8 @@ read_tensor(folder *f, const qn_json *v)
 		return QN_OK;
 	}
 	QN_TRY(read_planes(f, v, &t));
+	if (t.nplane == 0)
+		return bad(f, v, "'raw_tensors' is empty");
 	if (strcmp(type->string, plain_type) == 0) {
 		t = qn_layout_plain(t.plane[0].dtype, t.plane[0].rank, t.plane[0].dim,
 				    t.plane[0].data);

@@ -33,4 +33,13 @@ qn_status qn_scaled_quantize(qn_env *env, qn_arena *a, const char *place,
 			     const qn_scaled_quantizer *q, const qn_layout_tensor *x,
 			     qn_layout_tensor *out) QN_MUST_CHECK;
 
+/* ---- as tensors of planes, in archives ---- */
+
+/* StaticScaledQuantizer, DynamicScaledQuantizer; NULL: another name. */
+const qn_layout_row *qn_quantizer_row(const char *name);
+bool qn_layout_is_quantizer(const qn_layout_tensor *t);
+/* A checked one as a quantizer, and back (without blocks). */
+void qn_quantizer_load(qn_arena *a, const qn_layout_tensor *t, qn_scaled_quantizer *out);
+qn_layout_tensor qn_quantizer_store(qn_arena *a, const qn_scaled_quantizer *q);
+
 #endif

@@ -162,6 +162,16 @@ typedef struct qn_scaled_quantizer_opts {
 QN_API qn_status qn_stored_quantize(const qn_stored *t, const qn_scaled_quantizer_opts *opts,
 				    qn_stored **out);
 
+/* A quantizer as a tensor of planes, StaticScaledQuantizer (scale, rscale, offset) or
+ * DynamicScaledQuantizer, as archives hold them; it has no values.  Without blocks
+ * (quantizer.axis). */
+QN_API qn_status qn_quantizer_new(qn_ctx *ctx, const char *name,
+				  const qn_scaled_quantizer_opts *opts, qn_stored **out);
+/* Quantizes t by such a quantizer, of an archive or new.
+ * QN_EUSAGE (quantizer.kind): it is none. */
+QN_API qn_status qn_stored_quantize_by(const qn_stored *quantizer, const qn_stored *t,
+				       qn_stored **out);
+
 /* ---- archives: files of named tensors with properties (docs/archives.md) ---- */
 
 typedef struct qn_archive qn_archive;
@@ -196,6 +206,12 @@ QN_API qn_status qn_archive_property(qn_archive *x, size_t i, qn_property_view *
 QN_API qn_status qn_archive_set_property(qn_archive *x, const char *key, const char *json);
 /* Sets all properties of another archive, which must outlive x. */
 QN_API qn_status qn_archive_copy_properties(qn_archive *x, const qn_archive *from);
+
+/* Applies quant_params.json (docs/archives.md): the weights and biases of the layers that it names
+ * are quantized, quantizers of their inputs and outputs are added.  Tensors that were got before are
+ * not those of the archive any more.  QN_EINVALID: quant-params.json, .layer, .missing, .overflow,
+ * .shape, .zp; then the archive is as it was. */
+QN_API qn_status qn_archive_apply_quant_params(qn_archive *x, const char *path);
 
 /* Adds a tensor as `name`; its planes must outlive the archive.  QN_EUSAGE (archive.name): there is one
  * of that name. */
