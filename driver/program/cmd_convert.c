@@ -15,10 +15,13 @@ typedef struct tally {
 static bool
 is_matrix(const qn_stored *t)
 {
-	const bool plain = strcmp(qn_stored_layout(t), "plain") == 0;
+	if (qn_stored_rank(t) < 2) /* also quantizers, which may have no planes */
+		return false;
+	if (strcmp(qn_stored_layout(t), "plain") != 0)
+		return true;
 	const char *dtype = qn_stored_plane(t, 0).dtype;
 
-	return qn_stored_rank(t) >= 2 && (!plain || dtype[0] == 'f' || strcmp(dtype, "bf16") == 0);
+	return dtype[0] == 'f' || strcmp(dtype, "bf16") == 0;
 }
 
 /* Whether blocks of the layout divide the rows of t. */
@@ -84,6 +87,8 @@ convert(qn_ctx *ctx, const options *o)
 	tally n = {0};
 	qn_status status = qn_archive_open(ctx, o->model, &x);
 
+	if (status == QN_OK && o->quant_params != NULL)
+		status = qn_archive_apply_quant_params(x, o->quant_params);
 	to = x;
 	if (status == QN_OK && o->to != NULL)
 		status = quantized(ctx, x, o, &to, &n);

@@ -202,7 +202,7 @@ const command command_rows[] = {
 	 "  quern tensors examples/digits/digits.safetensors\n"
 	 "  quern tensors examples/digits/digits.safetensors --dump conv1.w -o weight.npy",
 	 1, 1, cmd_tensors},
-	{"convert", CMD_CONVERT, "ARCHIVE RESULT [--to LAYOUT]",
+	{"convert", CMD_CONVERT, "ARCHIVE RESULT [--to LAYOUT] [--quant-params FILE.json]",
 	 "convert an archive of tensors, or quantize its matrices",
 	 "Writes the tensors and properties of an archive to a .gguf, .safetensors or .irpa file. "
 	 "With --to every matrix of float or quantized values becomes that layout, by the rounding "
@@ -213,6 +213,19 @@ const command command_rows[] = {
 	 "  quern convert examples/digits/digits.safetensors small.irpa --to q8_0\n"
 	 "  quern convert small.irpa small.gguf",
 	 2, 2, cmd_convert},
+	{"quantize-tensor", CMD_QUANTIZE_TENSOR,
+	 "FILE.npy [--to LAYOUT | --scale S,… --type TYPE …] [-o ARCHIVE]",
+	 "quantize one array, and print its planes and its SQNR",
+	 "With --to an array becomes a layout, by the rounding of ggml's reference. Without it a "
+	 "scaled quantizer computes x * scale + offset, rounded half to even and saturated: one "
+	 "scale, with --axis one for each index of an axis, with --block one for each block of a "
+	 "row. Without --scale scales are chosen so that the largest magnitude becomes the largest "
+	 "quantized value.\n\n"
+	 "Prints the planes, the metadata, and the signal-to-quantization-noise ratio (SQNR). "
+	 "-o writes the tensor as an archive.",
+	 "  quern quantize-tensor examples/digits/calib.npy --axis 0\n"
+	 "  quern quantize-tensor examples/digits/calib.npy --scale 127 --type i8 -o calib.irpa",
+	 1, 1, cmd_quantize_tensor},
 	{"targets", CMD_GENERAL, "", "list the processors that compile --target knows",
 	 "Prints the names and what their C uses. C for generic runs everywhere; C for another "
 	 "target computes the same bytes with its instructions, and runs anywhere with "

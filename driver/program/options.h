@@ -45,7 +45,8 @@ typedef struct options {
 	const char *name, *method, *skip, *recipe, *dynamic, *stats, *encodings, *shard, *explain,
 		*passes, *print_after, *stop_after, *self_test, *emit_target, *min_accuracy,
 		*max_scratch, *max_weights, *max_instructions, *time, *metric, *optimize,
-		*constants, *dot, *svg, *html, *at, *device, *dump, *plane, *to;
+		*constants, *dot, *svg, *html, *at, *device, *dump, *plane, *to, *type, *scale,
+		*offset, *axis, *quant_params;
 	/* OPT_CHOICE: 1 + the index in the option's choices; 0: not given (option_index) */
 	int scheme, weights, weight_method, weight_rounding, activations, weights_type, rounding,
 		solver, explain_kernels, emit, format, encodings_version, minimize;
@@ -56,8 +57,9 @@ typedef struct options {
 	int match_limit;  /* times the steps of searches for patterns; 0: 1 */
 	int sequence;     /* steps; 0: all samples */
 	int threads;      /* 0: as many as the machine has cores */
+	int block;        /* elements that share a scale; 0: not given */
 	int jobs;         /* processes of tune; 0: 1 */
-	bool no_repairs, allow_i16;
+	bool no_repairs, allow_i16, no_saturation;
 	bool no_approx, merge_always, require_int, reduce_range, bias_correction, equalize;
 	bool expand_blocks, collapse_scales, lax_zp, greedy, reassociate, trace_rules,
 		explain_matches, proof, shared_kernels, validation;
@@ -90,6 +92,7 @@ enum {
 	CMD_TUNE = 1 << 15,
 	CMD_TENSORS = 1 << 16,
 	CMD_CONVERT = 1 << 17,
+	CMD_QUANTIZE_TENSOR = 1 << 18,
 	CMD_GENERAL = 1 << 13 /* supported-ops; commands that have the general options alone */
 };
 

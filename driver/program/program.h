@@ -16,6 +16,7 @@ int cmd_supported_ops(const options *o);
 int cmd_targets(const options *o);
 int cmd_tensors(const options *o);
 int cmd_convert(const options *o);
+int cmd_quantize_tensor(const options *o);
 int cmd_man(const options *o);
 int cmd_completion(const options *o);
 int cmd_eval(const options *o);

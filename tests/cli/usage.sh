@@ -11,7 +11,7 @@ listed=${passes/requantize/requantize align}
 listed=${listed/quantize/quantize instrument transform}
 listed=${listed/bind/repair bind simplify}
 listed="${listed/clean/clean fake-quant equalize} $on_request"
-commands='compile run eval analyze validate tune calibrate merge opt import export inspect match quantize tensors convert targets supported-ops man completion'
+commands='compile run eval analyze validate tune calibrate merge opt import export inspect match quantize tensors convert quantize-tensor targets supported-ops man completion'
 
 # ---- help and version ----
 
