@@ -40,7 +40,7 @@ put_summary(qn_emitter *e, const qn_emit_style *opts, qn_buf *b)
 	int way;
 	size_t k;
 
-	qn_buff(b, " *\n *   content   %08x\n", (unsigned)opts->content_hash);
+	qn_buff(b, " *\n *   model     %08x\n", (unsigned)opts->content_hash);
 	if (opts->options_text != NULL && opts->options_text[0] != '\0') {
 		qn_buf_puts(b, " *   options   ");
 		qn_emit_comment(b, opts->options_text);

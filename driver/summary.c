@@ -35,6 +35,17 @@ add_repairs(const qn_model *m, qn_model_info *info)
 	}
 }
 
+static void
+add_pruned(const qn_model *m, qn_model_info *info)
+{
+	info->pruned = m->npruned;
+	for (size_t i = 0; i < m->npruned; i++) {
+		info->pruned_channels += m->pruned[i].removed;
+		info->pruned_bytes += m->pruned[i].bytes;
+		info->pruned_macs += m->pruned[i].macs;
+	}
+}
+
 qn_model_info
 qn_model_describe(const qn_model *m)
 {
@@ -48,6 +59,7 @@ qn_model_describe(const qn_model *m)
 	for (size_t i = 0; i < m->ngraph; i++)
 		add_graph(m->graph[i], &info);
 	add_repairs(m, &info);
+	add_pruned(m, &info);
 	return info;
 }
 

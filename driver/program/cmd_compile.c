@@ -23,6 +23,11 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 		       qn_model_output_type(m, k));
 	printf("parameters   %llu\n", (unsigned long long)i.parameters);
 	printf("MACs         %llu\n", (unsigned long long)i.macs);
+	if (i.pruned > 0)
+		printf("pruned       %llu channels of %zu layers: %llu bytes of weights, %llu "
+		       "MACs\n",
+		       (unsigned long long)i.pruned_channels, i.pruned,
+		       (unsigned long long)i.pruned_bytes, (unsigned long long)i.pruned_macs);
 	if (i.repairable > 0)
 		printf("repaired     %zu of %zu layers: mean SQNR of their outputs %.2f dB, before "
 		       "%.2f "
@@ -34,8 +39,14 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 		       i.states);
 	printf("arena        %zu bytes (at least %zu with these kernels)\n", e->scratch_bytes,
 	       e->scratch_lower_bound);
-	printf("instructions about %llu (figures of %s)\n", (unsigned long long)e->instructions,
-	       e->instructions_of);
+	if (opts->target != NULL && strcmp(opts->target, "generic") != 0 &&
+	    strcmp(e->instructions_of, "generic") == 0)
+		printf("instructions about %llu on a Cortex-M4 with the portable kernels (%s: not "
+		       "counted)\n",
+		       (unsigned long long)e->instructions, opts->target);
+	else
+		printf("instructions about %llu (figures of %s)\n",
+		       (unsigned long long)e->instructions, e->instructions_of);
 	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
 	if (!has_test)
 		printf("self-test    none%s\n", has_samples ? "" : " (it needs samples: --calib)");

@@ -331,6 +331,10 @@ typedef struct qn_model_info {
 	double sqnr_before, sqnr_after;
 	size_t states;        /* values that are kept from one run to the next */
 	uint64_t state_bytes; /* of all of them; 0 where a shape is open */
+	/* layers that lost channels which are the same for all inputs or never read; the channels, and
+	 * the bytes of constants and MACs that went with them (docs/report.md) */
+	size_t pruned;
+	uint64_t pruned_channels, pruned_bytes, pruned_macs;
 } qn_model_info;
 QN_API qn_model_info qn_model_describe(const qn_model *m);
 
