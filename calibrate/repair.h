@@ -15,10 +15,19 @@
 
 #include "calibrate/dataset.h"
 
-typedef struct qn_repair_opts {
+/* What is done with a layer. */
+typedef struct qn_layer_repair {
 	qn_weight_rounding rounding;
-	bool bias;                     /* correct biases */
-	const struct qn_recipe *rules; /* what they say for a layer replaces this; NULL: none */
+	bool bias; /* correct biases */
+} qn_layer_repair;
+
+typedef struct qn_repair_opts {
+	qn_layer_repair all;
+	/* Replaces in *out, which is `all`, what rules say for a layer of g; uses: of qn_graph_uses.
+	 * NULL: no rules. */
+	void (*of_layer)(const void *rules, const qn_graph *g, const uint32_t *uses, qn_id layer,
+			 qn_layer_repair *out);
+	const void *rules;
 } qn_repair_opts;
 
 /* Repairs the layers of a symbolic graph whose symbols are bound: returns the graph to replace it, which is the

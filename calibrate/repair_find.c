@@ -8,7 +8,6 @@
 
 #include "calibrate/repair_impl.h"
 #include "ir/diag.h"
-#include "patterns/recipe.h"
 
 typedef struct copier {
 	qn_model *m;
@@ -58,8 +57,9 @@ find_layer(const copier *c, qn_id id, qn_repairable *l, qn_id *weight, qn_id *bi
 
 	if (n->type->is_tuple || qn_opinfo_of(n)->behaviour != QN_ACC)
 		return false;
-	qn_recipe_repair wanted = {.rounding = c->o->rounding, .bias = c->o->bias};
-	qn_recipe_repair_layer(c->o->rules, c->g, c->uses, id, &wanted);
+	qn_layer_repair wanted = c->o->all;
+	if (c->o->of_layer != NULL)
+		c->o->of_layer(c->o->rules, c->g, c->uses, id, &wanted);
 	if (wanted.rounding == QN_WEIGHTS_NEAREST && !wanted.bias)
 		return false;
 	*l = (qn_repairable){.name = n->name,

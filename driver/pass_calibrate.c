@@ -117,18 +117,29 @@ qn_run_calibrate(qn_pipeline *p)
 	return QN_OK;
 }
 
+static void
+repair_of_layer(const void *rules, const qn_graph *g, const uint32_t *uses, qn_id layer,
+		qn_layer_repair *out)
+{
+	qn_recipe_repair said = {.rounding = out->rounding, .bias = out->bias};
+
+	qn_recipe_repair_layer(rules, g, uses, layer, &said);
+	*out = (qn_layer_repair){.rounding = said.rounding, .bias = said.bias};
+}
+
 qn_status
 qn_run_repair(qn_pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
-	const qn_repair_opts repair = {.rounding = o->weight_rounding,
-				       .bias = o->bias_correction != 0,
-				       .rules = p->quant.recipe};
-	const bool rounds = repair.rounding != QN_WEIGHTS_NEAREST;
+	const qn_repair_opts repair = {
+		.all = {.rounding = o->weight_rounding, .bias = o->bias_correction != 0},
+		.of_layer = repair_of_layer,
+		.rules = p->quant.recipe};
+	const bool rounds = repair.all.rounding != QN_WEIGHTS_NEAREST;
 	qn_dataset *data;
 	qn_graph *repaired;
 
-	if (!repair.bias && !rounds && !qn_recipe_repairs(repair.rules))
+	if (!repair.all.bias && !rounds && !qn_recipe_repairs(p->quant.recipe))
 		return p->quant.has_recipe
 			       ? QN_OK
 			       : qn_report(p->m->env, QN_EUSAGE, "repair.nothing", p->m->name,
@@ -146,7 +157,7 @@ qn_run_repair(qn_pipeline *p)
 	if (rounds)
 		qn_model_record(p->m, "weight-rounding=%s",
 				qn_weight_roundings[o->weight_rounding]);
-	if (repair.bias)
+	if (repair.all.bias)
 		qn_model_record(p->m, "bias-correction=on");
 	return QN_OK;
 }

@@ -150,7 +150,7 @@ problem(const qn_env *env, const struct qn_layout_desc *d)
 	if (d->dequant == NULL)
 		return "it needs a function dequant";
 	for (size_t i = 0; i < d->nplane; i++) {
-		const qn_plane_desc *p = &d->plane[i];
+		const qn_plane_spec *p = &d->plane[i];
 
 		if (p->name == NULL || p->dtype == NULL || qn_dtype_by_name(p->dtype) == NULL)
 			return "a plane needs a name and an element type (f16, u8 …)";

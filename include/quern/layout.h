@@ -51,11 +51,11 @@ QN_API const char *qn_layout_help(size_t i);
 QN_API int qn_layout_block_size(size_t i);
 
 /* A plane of a layout that the host defines: [leading dims of the tensor…, blocks, tail…]. */
-typedef struct qn_plane_desc {
+typedef struct qn_plane_spec {
 	const char *name;
 	const char *dtype; /* "f16", "u8" … */
 	int tail[2];       /* elements for each block; tail[1] 0: one dimension */
-} qn_plane_desc;
+} qn_plane_spec;
 
 /* A layout that the host defines: blocks of the last axis, each with its share of every plane.
  * Pointers are to a block's elements, in the order of `plane`, not aligned, little-endian.  The
@@ -66,7 +66,7 @@ typedef struct qn_layout_desc {
 	const char *help; /* one line; NULL: none */
 	int block;        /* elements of the last axis: 1 … QN_LAYOUT_BLOCK_MOST */
 	size_t nplane;    /* 1 … 8 */
-	const qn_plane_desc *plane;
+	const qn_plane_spec *plane;
 	/* Writes the values of one block: `block` of them. */
 	void (*dequant)(void *user, const void *const *plane, float *out);
 	/* Quantizes `block` finite values; NULL: qn_stored_repack refuses the layout. */

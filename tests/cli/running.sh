@@ -49,8 +49,8 @@ silent 'npy' compile -q "$E/digits.json" --calib "$E/calib.npy" --self-test 0 -o
 for k in bin csv pictures; do
 	[ "$(ls "by-$k" | wc -l)" -eq 5 ] || fail "$k" "not five files"
 	for f in "by-$k"/* by-npy/*; do
-		sed -i -E 's/calib=[^ "]*//; s/((content|CONTENT|content_hash":) ).*/\1/; s/(CONTENT != ).*/\1/; s/, "preprocessing": \{[^}]*\}//' "$f"
-		sed -i '/^\/\* Calibrated on/,/quantized\. \*\/$/d; /^#define DIGITS_SAMPLE_/d' "$f"
+		sed -i -E 's/calib=[^ "]*//; s/((  model  |CONTENT|content_hash":) ).*/\1/; s/(CONTENT != ).*/\1/; s/, "preprocessing": \{[^}]*\}//' "$f"
+		sed -i '/^\/\* The model was calibrated on/,/quantized\. \*\/$/d; /^#define DIGITS_SAMPLE_/d' "$f"
 	done
 	same "$k" "by-$k" by-npy
 done

@@ -152,7 +152,7 @@ to_log(void *user, const float *x, void *const *plane)
 static void
 layout_of_the_host(void **state)
 {
-	static const qn_plane_desc planes[] = {{"e", "i8", {2, 2}}, {"sign", "u8", {1, 0}}};
+	static const qn_plane_spec planes[] = {{"e", "i8", {2, 2}}, {"sign", "u8", {1, 0}}};
 	int calls = 0;
 	qn_layout_desc d = {.size = sizeof d,
 			    .name = "acme.log",
@@ -198,7 +198,7 @@ layout_of_the_host(void **state)
 static void
 refused_layouts(void **state)
 {
-	static const qn_plane_desc good[] = {{"e", "i8", {4, 0}}}, bad[] = {{"e", "i3", {4, 0}}},
+	static const qn_plane_spec good[] = {{"e", "i8", {4, 0}}}, bad[] = {{"e", "i3", {4, 0}}},
 				   flat[] = {{"e", "i8", {0, 0}}};
 	const qn_layout_desc rows[] = {
 		{.block = 4, .nplane = 1, .plane = good, .dequant = from_log},
