@@ -20,10 +20,11 @@ static const char *const builtin_names[] = {
 };
 
 static const qn_tfl_row *const families[] = {
-	qn_tfl_conv_rows,  qn_tfl_dense_rows, qn_tfl_pool_rows,    qn_tfl_binary_rows,
-	qn_tfl_unary_rows, qn_tfl_move_rows,  qn_tfl_reduce_rows,  qn_tfl_cast_rows,
-	qn_tfl_slice_rows, qn_tfl_shape_rows, qn_tfl_space_rows,   qn_tfl_logic_rows,
-	qn_tfl_lstm_rows,  qn_tfl_index_rows, qn_tfl_scatter_rows, qn_tfl_rnn_rows,
+	qn_tfl_conv_rows,     qn_tfl_dense_rows, qn_tfl_pool_rows,    qn_tfl_binary_rows,
+	qn_tfl_unary_rows,    qn_tfl_move_rows,  qn_tfl_reduce_rows,  qn_tfl_cast_rows,
+	qn_tfl_slice_rows,    qn_tfl_shape_rows, qn_tfl_space_rows,   qn_tfl_logic_rows,
+	qn_tfl_lstm_rows,     qn_tfl_index_rows, qn_tfl_scatter_rows, qn_tfl_rnn_rows,
+	qn_tfl_variable_rows,
 };
 
 static const qn_tfl_row *
@@ -132,17 +133,27 @@ operands(qn_tfl *f, const qn_flat_table *t, qn_tfl_op *o)
 static bool
 arity_ok(qn_tfl_op *o, const qn_tfl_row *row)
 {
-	if (o->nin < row->least_in || o->nin > row->most_in || o->nout < 1 ||
-	    (row->nout > 0 && o->nout != row->nout))
+	const uint32_t nout = row->nout == QN_TFL_NO_RESULT ? 0 : row->nout;
+	const bool any = row->nout == 0;
+
+	if (o->nin < row->least_in || o->nin > row->most_in ||
+	    (any ? o->nout < 1 : o->nout != nout))
 		return qn_importer_refuse(o->im, "import.input",
 					  "%u inputs and %u results; it has %u to %u and %u",
 					  o->nin, o->nout, row->least_in, row->most_in,
-					  row->nout > 0 ? row->nout : 1) != 0;
+					  any ? 1 : nout) != 0;
 	for (uint32_t i = 0; i < o->nin && i + row->most_left_out < row->most_in; i++)
 		if (o->from[i] == NULL)
 			return qn_importer_refuse(o->im, "import.input", "input %u is missing (-1)",
 						  i) != 0;
 	return true;
+}
+
+/* Input 0 names a variable and has no value. */
+static bool
+has_handle(const qn_tfl_row *row)
+{
+	return row->code == QN_TFL_READ_VARIABLE || row->code == QN_TFL_ASSIGN_VARIABLE;
 }
 
 /* Whether all inputs have values; what has none was reported. */
@@ -152,14 +163,14 @@ inputs_known(qn_tfl_op *o, const qn_tfl_row *row)
 	bool ok = true;
 
 	for (uint32_t i = 0; i < o->nin; i++) {
-		if (o->from[i] == NULL ||
+		if (o->from[i] == NULL || (i == 0 && has_handle(row)) ||
 		    (row->most_left_out > 1 && qn_tfl_is_variable(o->from[i])))
 			continue;
 		o->in[i] = qn_tfl_value(o->f, o->from[i]);
 		ok = ok && o->in[i] != 0;
 	}
 	for (uint32_t i = 0; i < o->nout; i++)
-		ok = qn_tfl_type(o->f, o->to[i]) != NULL && ok;
+		ok = (row->code == QN_TFL_VAR_HANDLE || qn_tfl_type(o->f, o->to[i]) != NULL) && ok;
 	return ok;
 }
 
@@ -181,7 +192,12 @@ take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 	const qn_id from = o->im->g->n;
 
 	o->op = row != NULL ? row->op : 0;
-	if (row == NULL && (strcmp(name, "SVDF") == 0 || strcmp(name, "RNN") == 0))
+	if (o->f->initializes && code != QN_TFL_VAR_HANDLE && code != QN_TFL_ASSIGN_VARIABLE)
+		(void)qn_importer_refuse(o->im, "import.op",
+					 "%s in a subgraph that CALL_ONCE runs, which may only "
+					 "assign constants to variables",
+					 name);
+	else if (row == NULL && (strcmp(name, "SVDF") == 0 || strcmp(name, "RNN") == 0))
 		qn_tfl_refuse_state(o, name);
 	else if (row == NULL)
 		qn_tfl_refuse_unsupported(o, code, name);
@@ -191,7 +207,7 @@ take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 		qn_importer_count_skipped(o->im);
 	for (uint32_t i = 0; i < o->nout; i++) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): operands() refuses NULL */
-		o->to[i]->is_made = true;
+		o->to[i]->is_made = o->to[i]->variable == NULL; /* a handle is refused as a value */
 		qn_tfl_add_name(o->f, o->to[i], o->to[i]->id, from);
 	}
 }
@@ -258,26 +274,25 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 }
 
 /* Outputs of one name, or one tensor listed twice, are distinguished by a number. */
-static const char *
-output_name(qn_tfl *f, qn_map *names, const char *name)
+const char *
+qn_tfl_output_name(qn_tfl *f, const char *name)
 {
 	const char *taken = name;
 
-	for (uint32_t k = 1; qn_map_gets(names, taken) != NULL; k++) {
+	for (uint32_t k = 1; qn_map_gets(&f->outputs, taken) != NULL; k++) {
 		qn_buf b;
 
 		qn_buf_init(&b, f->im.m->arena);
 		qn_buff(&b, "%s_%u", name, k);
 		taken = qn_buf_str(&b);
 	}
-	qn_map_puts(names, taken, f);
+	qn_map_puts(&f->outputs, taken, f);
 	return taken;
 }
 
 static qn_status
 graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 {
-	qn_map names;
 	qn_flat_vector out = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_outputs, 4);
 
 	if (out.n == 0)
@@ -286,7 +301,6 @@ graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 		(void)qn_importer_refuse(&f->im, "import.input",
 					 "the subgraph has %zu outputs; at most %d are supported",
 					 out.n, (int)MOST_OUTPUTS);
-	qn_map_init(&names, f->im.scratch);
 	for (size_t i = 0; i < out.n && i < MOST_OUTPUTS; i++) {
 		qn_tfl_tensor *t;
 
@@ -296,19 +310,18 @@ graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 		qn_importer_at(&f->im, t->name, "output", 1);
 		qn_id id = qn_tfl_value(f, t);
 		if (id != 0)
-			qn_graph_output(f->im.g, output_name(f, &names, t->name), id);
+			qn_graph_output(f->im.g, qn_tfl_output_name(f, t->name), id);
 	}
 	return QN_OK;
 }
 
 static qn_status
-read_graph(qn_tfl *f, const qn_flat_table *graph)
+read_operators(qn_tfl *f, const qn_flat_table *graph)
 {
-	QN_TRY(qn_tfl_tensors(f, graph));
-	QN_TRY(graph_inputs(f, graph));
-	f->ops = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_operators, 4);
-	for (size_t i = 0; i < f->ops.n; i++) {
-		qn_flat_table t = qn_flat_table_at(&f->ops, i);
+	const qn_flat_vector ops = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_operators, 4);
+
+	for (size_t i = 0; i < ops.n; i++) {
+		qn_flat_table t = qn_flat_table_at(&ops, i);
 
 		if (t.at == 0)
 			return f->flat.damage != NULL
@@ -317,11 +330,62 @@ read_graph(qn_tfl *f, const qn_flat_table *graph)
 		qn_importer_at(&f->im, "", "operator", (int64_t)i);
 		QN_TRY(read_operator(f, &t));
 	}
+	return QN_OK;
+}
+
+void
+qn_tfl_initialize(qn_tfl *f, size_t index)
+{
+	const qn_flat_table graph = qn_flat_table_at(&f->graphs, index);
+	const size_t ntensor = f->ntensor;
+	qn_tfl_tensor *const tensor = f->tensor;
+	const qn_map named = f->named;
+	const char *const node = f->im.node, *const op = f->im.op;
+	qn_status status;
+
+	f->is_called[index] = f->initializes = true;
+	status = graph.at != 0 ? qn_tfl_tensors(f, &graph)
+			       : qn_importer_damaged(&f->im, "subgraph %zu is missing", index);
+	if (status == QN_OK)
+		status = read_operators(f, &graph);
+	if (status != QN_OK)
+		qn_importer_failed(&f->im, status);
+	f->initializes = false;
+	f->ntensor = ntensor;
+	f->tensor = tensor;
+	f->named = named;
+	qn_importer_at(&f->im, node, op, 1);
+}
+
+/* Subgraphs that no operator runs are other signatures of the file. */
+static void
+check_graphs(qn_tfl *f)
+{
+	for (size_t i = 1; i < f->graphs.n && f->im.problems == 0; i++)
+		if (!f->is_called[i])
+			(void)qn_importer_refuse(
+				&f->im, "import.op",
+				"the file has %zu subgraphs, and no operator runs number %zu; "
+				"convert the model with one signature",
+				f->graphs.n, i);
+}
+
+static qn_status
+read_graph(qn_tfl *f, const qn_flat_table *graph)
+{
+	QN_TRY(qn_tfl_tensors(f, graph));
+	QN_TRY(graph_inputs(f, graph));
+	f->ops = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_operators, 4);
+	QN_TRY(read_operators(f, graph));
 	QN_TRY(graph_outputs(f, graph));
+	if (f->im.problems == 0 && !qn_tfl_variables_end(f))
+		return QN_OK; /* qn_importer_end returns what was reported */
+	qn_importer_at(&f->im, "", "", 0);
+	check_graphs(f);
 	return f->flat.damage != NULL ? damage(f) : QN_OK;
 }
 
-/* Tables of the model; everything but one subgraph is refused. */
+/* Tables of the model. */
 static qn_status
 open_model(qn_tfl *f, qn_flat_table *graph)
 {
@@ -337,11 +401,11 @@ open_model(qn_tfl *f, qn_flat_table *graph)
 		return damage(f);
 	if (graph->at == 0)
 		return qn_importer_damaged(&f->im, "the file has no subgraph");
-	if (graphs.n > 1)
-		(void)qn_importer_refuse(&f->im, "import.op",
-					 "the file has %zu subgraphs; only models with one are "
-					 "supported: convert it without control flow",
-					 graphs.n);
+	f->graphs = graphs;
+	f->is_called = QN_NEW(f->im.scratch, bool, graphs.n);
+	f->states_end = &f->states;
+	qn_map_init(&f->handles, f->im.scratch);
+	qn_map_init(&f->outputs, f->im.scratch);
 	return QN_OK;
 }
 

@@ -30,15 +30,19 @@
 
 enum { QN_TFL_MOST_INPUTS = 255, QN_TFL_MOST_OUTPUTS = 64 };
 
+/* What lasts from run to run (tflite_variable.c). */
+typedef struct qn_tfl_variable qn_tfl_variable;
+
 /* A tensor of the subgraph. */
 typedef struct qn_tfl_tensor {
 	qn_flat_table t;
 	const char *name;
 	const qn_elem *elem; /* of the file; NULL before it is read or after it was refused */
 	int32_t rank;
-	int64_t dim[QN_MAX_RANK]; /* of the file, batch included */
-	qn_id id;                 /* its value; 0: none (yet) */
-	qn_id real;               /* the same in f32; 0: not needed yet */
+	int64_t dim[QN_MAX_RANK];  /* of the file, batch included */
+	qn_id id;                  /* its value; 0: none (yet) */
+	qn_id real;                /* the same in f32; 0: not needed yet */
+	qn_tfl_variable *variable; /* that it is, or is the handle of; NULL: none yet */
 	bool looked_at,
 		is_made; /* is_made: an input, or an operator's result, also of a refused one */
 } qn_tfl_tensor;
@@ -52,6 +56,12 @@ typedef struct qn_tfl {
 	size_t ntensor;
 	qn_tfl_tensor *tensor;
 	qn_map named; /* whole name -> the first tensor that has it (qn_tfl_tensor) */
+	qn_flat_vector graphs;
+	bool *is_called;                       /* by subgraph: an operator runs it */
+	bool initializes;                      /* the operators of such a subgraph are read */
+	qn_map handles;                        /* name -> the resource variable (qn_tfl_variable) */
+	qn_map outputs;                        /* names of the graph's outputs */
+	qn_tfl_variable *states, **states_end; /* those that are read before they are assigned */
 } qn_tfl;
 
 typedef struct qn_tfl_op {
@@ -69,17 +79,20 @@ typedef struct qn_tfl_row {
 	qn_tfl_builtin code;
 	void (*read)(qn_tfl_op *o);
 	qn_op op; /* qn_tfl_op.op, for functions that read several operators; 0: the function alone says it */
-	uint32_t least_in, most_in, nout; /* nout 0: as many as the file says, 1 at least */
+	/* nout 0: as many as the file says, 1 at least; QN_TFL_NO_RESULT: none */
+	uint32_t least_in, most_in, nout;
 	uint32_t
 		most_left_out; /* the number of last inputs that may be -1; if several, also variables, which are not read */
 } qn_tfl_row;
+
+#define QN_TFL_NO_RESULT UINT32_MAX
 
 /* Rows of a family, ended by one without function. */
 extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_rows[],
 	qn_tfl_binary_rows[], qn_tfl_unary_rows[], qn_tfl_move_rows[], qn_tfl_reduce_rows[],
 	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[], qn_tfl_space_rows[],
 	qn_tfl_logic_rows[], qn_tfl_lstm_rows[], qn_tfl_rnn_rows[], qn_tfl_index_rows[],
-	qn_tfl_scatter_rows[];
+	qn_tfl_scatter_rows[], qn_tfl_variable_rows[];
 
 /* Refuses an operator whose state lasts from run to run, with the way out. */
 void qn_tfl_refuse_state(qn_tfl_op *o, const char *name);
@@ -87,6 +100,20 @@ void qn_tfl_refuse_state(qn_tfl_op *o, const char *name);
 void qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name);
 /* Name and number of an operator's code; that of a custom one is its own. */
 const char *qn_tfl_code_name(qn_tfl *f, const qn_flat_table *code, int64_t *number);
+
+/* Reads the operators of a subgraph, which set variables to constants (tflite.c). */
+void qn_tfl_initialize(qn_tfl *f, size_t graph);
+/* A name for an output of the graph, with a number if it is taken (tflite.c). */
+const char *qn_tfl_output_name(qn_tfl *f, const char *name);
+
+/* ---- variables (tflite_variable.c) ---- */
+
+/* The value of a tensor that is a variable, at this operator: a state of the graph, or what was assigned
+ * before; 0 after a report. */
+qn_id qn_tfl_read_variable(qn_tfl *f, qn_tfl_tensor *t);
+void qn_tfl_assign_variable(qn_tfl *f, qn_tfl_tensor *t, qn_id x);
+/* Returns the next values of all states; false after a report. */
+bool qn_tfl_variables_end(qn_tfl *f);
 
 /* ---- tensors (tflite_tensor.c) ---- */
 

@@ -315,7 +315,7 @@ struct qn_graph {
 	/* of an entry graph, values that are kept from one run to the next (docs/state.md): the last
 	 * nstate inputs are their values before a run, the last nstate outputs those after it, in
 	 * the same order and with the same types.  Text: %h: tensor<4xf32> state … return %n to %h */
-	size_t nstate;
+	size_t nstate, state_cap;
 	const qn_tensor *
 		*init; /* [nstate] the first values (qn_state_init_type); NULL: all are 0 */
 	/* of a symbolic graph: what the matches of quantizer patterns became.  Text: part

@@ -18,18 +18,15 @@
 void
 qn_graph_add_state(qn_graph *g, const qn_tensor *init)
 {
-	const qn_tensor **all = QN_NEW(g->arena, const qn_tensor *, g->nstate + 1);
-
-	for (size_t k = 0; k < g->nstate; k++)
-		all[k] = g->init[k];
-	all[g->nstate++] = init;
-	g->init = all;
+	g->init = qn_arena_grow(g->arena, (void *)g->init, &g->state_cap, g->nstate + 1,
+				sizeof(const qn_tensor *));
+	g->init[g->nstate++] = init;
 }
 
 void
 qn_graph_copy_states(qn_graph *g, const qn_graph *from)
 {
-	g->nstate = from->nstate;
+	g->nstate = g->state_cap = from->nstate;
 	g->init = from->nstate > 0 ? qn_arena_copy(g->arena, (const void *)from->init,
 						   from->nstate * sizeof(const qn_tensor *))
 				   : NULL;

@@ -412,13 +412,30 @@ test_refuses_by_name(void **state)
 	file->subgraphs = 2;
 	const uint8_t *bytes = tfl_end(file, INTS(x), INTS(z, u), &n);
 	assert_int_equal(import_bytes(bytes, n), QN_EUNSUPPORTED);
-	/* the subgraphs, two operators; nothing about the RELU between them */
-	assert_int_equal(rg->diags.n, 4);
-	assert_non_null(strstr(rg->diags.item[1].place, "LSH_PROJECTION"));
-	assert_non_null(strstr(rg->diags.item[2].place, "WHILE"));
-	assert_string_equal(rg->diags.item[3].id, "import.behind");
-	assert_non_null(strstr(rg->diags.item[3].message, "1 node after"));
-	assert_non_null(strstr(rg->diags.item[3].message, "'z'"));
+	/* two operators; nothing about the RELU between them, nor about the subgraph that WHILE may run */
+	assert_int_equal(rg->diags.n, 3);
+	assert_non_null(strstr(rg->diags.item[0].place, "LSH_PROJECTION"));
+	assert_non_null(strstr(rg->diags.item[1].place, "WHILE"));
+	assert_string_equal(rg->diags.item[2].id, "import.behind");
+	assert_non_null(strstr(rg->diags.item[2].message, "1 node after"));
+	assert_non_null(strstr(rg->diags.item[2].message, "'z'"));
+}
+
+static void
+test_refuses_subgraphs(void **state)
+{
+	(void)state;
+	int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1), NULL, 0);
+	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1), NULL, 0);
+	size_t n;
+
+	tfl_op(file, QN_TFL_RELU, INTS(x), INTS(y));
+	file->subgraphs = 2;
+	const uint8_t *bytes = tfl_end(file, INTS(x), INTS(y), &n);
+	assert_int_equal(import_bytes(bytes, n), QN_EUNSUPPORTED);
+	assert_int_equal(rg->diags.n, 1);
+	assert_string_equal(rg->diags.item[0].id, "import.op");
+	assert_non_null(strstr(rg->diags.item[0].message, "2 subgraphs"));
 }
 
 static void
@@ -543,6 +560,7 @@ main(void)
 		T(test_from_float),
 		T(test_four_bits),
 		T(test_refuses_by_name),
+		T(test_refuses_subgraphs),
 		T(test_refuses_once),
 		T(test_refuses_custom),
 		T(test_refuses_types),

@@ -30,6 +30,7 @@ enum {
 	TFL_BOOL = 6,
 	TFL_INT16 = 7,
 	TFL_INT8 = 9,
+	TFL_RESOURCE = 13,
 	TFL_INT4 = 17
 };
 
@@ -42,13 +43,14 @@ enum { TFL_BYTES = 1 << 16, TFL_MOST = 64 };
 	}
 #define INTS(...) DIMS(__VA_ARGS__)
 
-/* An option of an operator: its field, its bytes as a number; kind 'b' byte, 'i' i32, 'f' f32, 'v' vector. */
+/* An option of an operator: its field, its bytes as a number; kind 'b' byte, 'i' i32, 'f' f32, 'v' vector, 's' text. */
 typedef struct tfl_option {
 	uint32_t field;
 	char kind;
 	double value;
 	int n;
 	int32_t v[8];
+	const char *text;
 } tfl_option;
 
 typedef struct tfl_tensor_of {
@@ -76,6 +78,7 @@ typedef struct tfl_file {
 	uint8_t b[TFL_BYTES];
 	size_t n;
 	int ntensor, nop, subgraphs;
+	int called; /* the first operator of subgraph 1, which has the same tensors; 0: none has */
 	tfl_tensor_of tensor[TFL_MOST];
 	tfl_op_of op[TFL_MOST];
 	const char *custom, *name; /* name: of the subgraph */
@@ -356,6 +359,8 @@ tfl_write_op(tfl_file *t, size_t at, const tfl_op_of *o, int code)
 
 		if (p->kind == 'f')
 			tfl_set_real(t, options, p->field, (float)p->value);
+		else if (p->kind == 's')
+			tfl_link(t, options, p->field, tfl_bytes(t, p->text, strlen(p->text), 1));
 		else if (p->kind == 'v')
 			tfl_link(t, options, p->field, tfl_i32s(t, p->n, p->v));
 		else
@@ -365,16 +370,21 @@ tfl_write_op(tfl_file *t, size_t at, const tfl_op_of *o, int code)
 
 /* Each operator has a code of its own. */
 static inline void
-tfl_write_ops(tfl_file *t, size_t model, size_t graph)
+tfl_write_ops(tfl_file *t, size_t model, size_t graph, size_t called)
 {
-	size_t v = tfl_vector(t, (size_t)t->nop, 4), codes = tfl_vector(t, (size_t)t->nop, 4);
+	const int first = t->called > 0 ? t->called : t->nop;
+	size_t v = tfl_vector(t, (size_t)first, 4), codes = tfl_vector(t, (size_t)t->nop, 4);
+	size_t second = tfl_vector(t, (size_t)(t->nop - first), 4);
 
 	tfl_link(t, graph, QN_TFL_FIELD_graph_operators, v);
+	if (called != 0)
+		tfl_link(t, called, QN_TFL_FIELD_graph_operators, second);
 	tfl_link(t, model, QN_TFL_FIELD_model_operator_codes, codes);
 	for (int i = 0; i < t->nop; i++) {
 		size_t at = tfl_table(t, 5), code = tfl_table(t, 4);
 
-		tfl_lead(t, v + 4 + 4 * (size_t)i, at);
+		tfl_lead(t, (i < first ? v + 4 * (size_t)i : second + 4 * (size_t)(i - first)) + 4,
+			 at);
 		tfl_lead(t, codes + 4 + 4 * (size_t)i, code);
 		tfl_set(t, code, QN_TFL_FIELD_code_builtin, t->op[i].code, 4);
 		tfl_set(t, code, QN_TFL_FIELD_code_deprecated,
@@ -412,7 +422,7 @@ tfl_write_buffers(tfl_file *t, size_t model)
 static inline const uint8_t *
 tfl_end(tfl_file *t, int nin, const int32_t *in, int nout, const int32_t *out, size_t *n)
 {
-	size_t model, graphs, graph;
+	size_t model, graphs, graph, called = 0;
 
 	t->n = 8;
 	memcpy(t->b + 4, "TFL3", 4);
@@ -425,12 +435,17 @@ tfl_end(tfl_file *t, int nin, const int32_t *in, int nout, const int32_t *out, s
 	for (int i = 0; i < t->subgraphs; i++)
 		tfl_lead(t, graphs + 4 + 4 * (size_t)i, graph);
 	tfl_write_tensors(t, graph);
+	if (t->called > 0) {
+		called = tfl_table(t, 5);
+		tfl_lead(t, graphs + 8, called);
+		tfl_write_tensors(t, called);
+	}
 	if (t->name != NULL)
 		tfl_link(t, graph, QN_TFL_FIELD_graph_name,
 			 tfl_bytes(t, t->name, strlen(t->name), 1));
 	tfl_link(t, graph, QN_TFL_FIELD_graph_inputs, tfl_i32s(t, nin, in));
 	tfl_link(t, graph, QN_TFL_FIELD_graph_outputs, tfl_i32s(t, nout, out));
-	tfl_write_ops(t, model, graph);
+	tfl_write_ops(t, model, graph, called);
 	tfl_write_buffers(t, model);
 	*n = t->n;
 	return t->b;
