@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "ir/loops.h"
 #include "ir/diag.h"
 #include "ir/macs.h"
 #include "runtime/interp.h"
@@ -224,6 +225,10 @@ plan(qn_evaluator *e, const qn_replaced *with, size_t n, const qn_id *id, bool f
 	e->nreplaced = with->n;
 	e->replaced =
 		with->n > 0 ? qn_arena_copy(&e->memory, with->id, with->n * sizeof *id) : NULL;
+	if (qn_has_loop(e->g))
+		return qn_report(e->g->model->env, QN_EUNSUPPORTED, "calibrate.loop", e->g->name,
+				 "the graph has loops, of which no parts can be run: compile the "
+				 "model with inline-bodies (--inline-bodies)");
 	QN_TRY(search(e));
 	QN_TRY(qn_graph_extract(e->g, e->nsource, e->source, n, id, true, &e->memory, &part));
 	QN_TRY(qn_interp_new(part, &e->memory, &e->in));

@@ -4,6 +4,7 @@
 #include "calibrate/calibrate.h"
 #include "calibrate/sweep.h"
 #include "ir/diag.h"
+#include "ir/loops.h"
 
 /* What one worker of the sweep sees. */
 typedef struct share {
@@ -13,9 +14,10 @@ typedef struct share {
 	size_t worker;
 	uint64_t first;    /* batch of the whole data set */
 	qn_observer *seen; /* by watch */
-	size_t *nseen;     /* by look: batches so far */
-	float *kept;       /* what is left of a mask: room for the largest value that may be one */
-	float *channel;    /* elements of a channel: room for the most of any value */
+	size_t *nseen; /* by look: values so far, of a loop as many in a batch as it has steps */
+	const qn_loops *loops;
+	float *kept;    /* what is left of a mask: room for the largest value that may be one */
+	float *channel; /* elements of a channel: room for the most of any value */
 } share;
 
 /* A part of a data set, as a data set. */
@@ -86,7 +88,8 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	for (const qn_observation *l = s->c->by_value[id]; l != NULL; l = l->next) {
 		size_t k = l->watch;
 		const qn_watch *w = &s->c->watch[k];
-		size_t batch = qn_sweep_batch(s->sweep, s->worker, s->nseen[l->number]++);
+		const size_t seen = s->nseen[l->number]++ / (size_t)qn_loop_runs(s->loops, id);
+		size_t batch = qn_sweep_batch(s->sweep, s->worker, seen);
 		const float *x = value->data;
 		size_t left = (size_t)n;
 
@@ -159,6 +162,7 @@ qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span, 
 			"%zu; set --sequence so that shards have whole sequences",
 			(long long)span.first, (long long)span.last, sequence);
 	qn_dataset *d = make_part(data, (size_t)span.first, (size_t)(span.last - span.first), a);
+	const qn_loops loops = qn_loops_find(c->real, a);
 	qn_sweep *sweep;
 
 	for (size_t k = 0; k < s->n; k++) {
@@ -180,6 +184,7 @@ qn_calibration_observe(const qn_calibration *c, qn_dataset *data, qn_span span, 
 				    span.first,
 				    blank_observers(s, env, a),
 				    QN_NEW(a, size_t, c->nlook),
+				    &loops,
 				    QN_NEW(a, float, room_for(c, false)),
 				    QN_NEW(a, float, room_for(c, true))};
 		user[i] = &worker[i];

@@ -113,6 +113,7 @@ qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 	*e = (qn_emitter){.plan = p, .g = p->g, .arena = a};
 	e->macro = qn_ident_upper(a, p->name);
 	e->step_of = qn_step_of(p->g, p->step, p->nstep, a);
+	e->loops = qn_loops_find(p->g, a);
 	qn_names_init_as(&e->names, a, QN_NAME_SYMBOL, p->name);
 	name_ports(e);
 	take_own_names(e);
@@ -218,9 +219,9 @@ qn_emit_step(qn_emitter *e, size_t i)
 	title(e, s);
 	qn_emit_loads_begin(e, s);
 	put_call(e, s);
-	qn_buff(&e->run, "\t%s_TRACED(%zu, %s, %zu);\n", e->macro, i,
-		qn_emit_ref(e, s->node, QN_NPLAIN), s->bytes);
+	qn_emit_traced(e, i);
 	qn_emit_loads_end(e);
+	qn_emit_loop_ends(e, i);
 }
 
 void

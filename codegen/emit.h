@@ -46,6 +46,7 @@ typedef struct qn_step {
 	/* as the core node's integer implementation prepares them; the same unless they are packed */
 	void *prepared;
 	const char *name;      /* the node's name as a C identifier, unique */
+	uint64_t runs;         /* in an inference: 1, or the steps of the loops in which it is */
 	uint64_t cost;         /* of its kernel, in estimated instructions; 0: not known */
 	size_t constant_bytes; /* of those that no step before it mentions */
 	/* Where the result lies. */

@@ -12,6 +12,7 @@
 #include "codegen/fields.h"
 #include "codegen/ident.h"
 #include "codegen/kernel_table.h"
+#include "ir/loops.h"
 
 typedef struct qn_constant {
 	const char *name; /* the symbol */
@@ -35,12 +36,13 @@ typedef struct qn_emitter {
 	const qn_plan *plan;
 	const qn_graph *g;
 	qn_arena *arena;
-	const char *macro;     /* plan->name in capitals: prefix of macros */
-	uint32_t content;      /* of header, program and constants: what holds the files together */
-	qn_names names;        /* symbols without the prefix */
-	const char **input;    /* members of NAME_inputs */
-	const char **output;   /* members of NAME_outputs */
-	uint32_t *step_of;     /* qn_step_of */
+	const char *macro;   /* plan->name in capitals: prefix of macros */
+	uint32_t content;    /* of header, program and constants: what holds the files together */
+	qn_names names;      /* symbols without the prefix */
+	const char **input;  /* members of NAME_inputs */
+	const char **output; /* members of NAME_outputs */
+	uint32_t *step_of;   /* qn_step_of */
+	qn_loops loops;
 	qn_constant *constant; /* in order of first use */
 	size_t nconstant, constant_cap, constant_bytes;
 	qn_hashes by_crc;   /* their places in the list, counted from 1 */
@@ -152,6 +154,11 @@ void qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_gather_blocks(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args);
+/* The begin of a loop, and after step i the ends of those whose last step it is (emit_loop.c). */
+void qn_emit_loop(qn_emitter *e, const qn_step *s, const void *args);
+void qn_emit_loop_ends(qn_emitter *e, size_t i);
+/* The trace of step i: in a loop, of its last run. */
+void qn_emit_traced(qn_emitter *e, size_t i);
 void qn_emit_custom(qn_emitter *e, const qn_step *s, const void *args);
 
 /* ---- how constants are declared (emit_words.c) ---- */

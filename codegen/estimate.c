@@ -6,8 +6,8 @@
  *   in blocks    also block * (elements of the result * blocks of weights that each of them sums)
  *   others       result * (elements of the result) + mac * (elements of operand 0)
  *
- * Loops that start, padding that is skipped and the call itself are in the figures.  Of single layers estimates were
- * mostly within 10 % of the counts. */
+ * Each as often as the step runs.  Loops that start, padding that is skipped and the call itself are in the
+ * figures.  Of single layers estimates were mostly within 10 % of the counts. */
 #include "codegen/estimate.h"
 
 #include <string.h>
@@ -107,7 +107,7 @@ qn_step_instructions(const qn_plan *p, const qn_step *s)
 	if (s->strip != NULL)
 		n += instructions_of(t, p->g, qn_graph_node(p->g, s->strip->pool->core),
 				     name_of(s->strip->pool));
-	return n;
+	return n * s->runs;
 }
 
 uint64_t

@@ -66,6 +66,10 @@ static const qn_kernel_figure portable[] = {
 	{FIGURE("qn_pad", 0, 4500, 0, 0)},
 	{FIGURE("qn_gather", 0, 4500, 0, 0)},
 	{FIGURE("qn_nearest", 0, 4500, 0, 0)},
+	{FIGURE("qn_loop_slice", 0, 3000, 0, 0)},
+	{FIGURE("qn_loop_stack", 0, 0, 3000, 0)},
+	{FIGURE("qn_loop_carry", 0, 1000, 0, 0)},
+	{FIGURE("qn_loop_last", 0, 1000, 0, 0)},
 };
 
 /* ---- DSP kernels, Cortex-M4 ---- */

@@ -109,6 +109,21 @@ static const qn_kernel bilinear[] = {{.name = "qn_bilinear_q",
 const qn_op_kernels qn_emit_op_resize_nearest = QN_KERNELS(nearest);
 const qn_op_kernels qn_emit_op_resize_bilinear = QN_KERNELS(bilinear);
 
+/* ---- loops ---- */
+
+/* Statements around those of other steps (emit_loop.c). */
+static const qn_kernel loop[] = {{.emit = qn_emit_loop}};
+#define LOOP_KERNEL(op)                                                                            \
+	static const qn_kernel op[] = {{.name = "qn_" #op, .args = "qn_loop_args", QN_ANY_2}};     \
+	const qn_op_kernels qn_emit_op_##op = QN_KERNELS(op);
+
+LOOP_KERNEL(loop_slice)
+LOOP_KERNEL(loop_carry)
+LOOP_KERNEL(loop_stack)
+LOOP_KERNEL(loop_last)
+const qn_op_kernels qn_emit_op_loop = QN_KERNELS(loop);
+const qn_op_kernels qn_emit_op_loop_end = {.alias = true};
+
 /* ---- functions of their own ---- */
 
 static const qn_kernel custom[] = {{.emit = qn_emit_custom}};

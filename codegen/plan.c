@@ -8,6 +8,8 @@
  * A result lives from the step that writes it to the last step that reads it or an alias of it.
  * Results that live at the same time do not overlap; the others may.  A step may write over an
  * operand that dies there if its kernel allows and the sizes are equal: both are one buffer then.
+ * In a loop the steps run many times: what they read of steps before the loop lives to its end, what is
+ * carried or collected from its begin on.
  * A graph output is written straight into the caller's buffer, the next value of a state into the state
  * once nothing reads the old one (states.h).  What an output shares with another output, a constant or a
  * graph input is copied at the end. */
@@ -21,6 +23,7 @@
 #include "codegen/states.h"
 #include "codegen/strips.h"
 #include "ir/diag.h"
+#include "ir/loops.h"
 
 typedef struct planner {
 	const qn_graph *g;
@@ -28,7 +31,10 @@ typedef struct planner {
 	qn_step *step;
 	size_t nstep;
 	uint32_t *step_of;
+	qn_loops loops;
+	size_t *first;   /* by step: where its result's memory begins to be in use */
 	size_t *last;    /* by step: the last step that reads its result */
+	bool *kept;      /* by step: the next run of a loop's steps reads its result again */
 	size_t *of_step; /* by step: its buffer plus 1; 0 when it has none */
 	size_t *of_work; /* the same of its working memory */
 	size_t *of_load; /* and of the constants that are copied for it */
@@ -71,6 +77,61 @@ place_outputs(planner *p)
 	}
 }
 
+/* The last step of loop k, an index plus 1. */
+static size_t
+end_of(const planner *p, uint32_t k)
+{
+	size_t i = p->nstep;
+
+	while (i > 0 && (p->step[i - 1].node > p->loops.loop[k - 1].last ||
+			 !qn_loop_is_in(&p->loops, p->loops.with[p->step[i - 1].node], k)))
+		i--;
+	return i > 0 ? i - 1 : 0;
+}
+
+/* Step w's result is read by a step with which loop `with` runs: in all runs of the loops in which it is not
+ * written. */
+static void
+read_in_loops(planner *p, size_t w, uint32_t with)
+{
+	const uint32_t own = p->loops.with[p->step[w].node];
+
+	for (; with != 0 && !qn_loop_is_in(&p->loops, own, with);
+	     with = p->loops.loop[with - 1].parent) {
+		const size_t end = end_of(p, with);
+
+		p->kept[w] = true;
+		p->last[w] = end > p->last[w] ? end : p->last[w];
+	}
+}
+
+/* What a loop carries or collects lives from its begin on; what it carries to the next run, to its end. */
+static void
+live_in_loop(planner *p, size_t i)
+{
+	const qn_node *n = qn_graph_node(p->g, p->step[i].node);
+	const uint32_t k = p->loops.with[p->step[i].node];
+	const bool carried = n->op == QN_OP_loop_carry;
+
+	if (k != 0 && (carried || n->op == QN_OP_loop_stack || n->op == QN_OP_loop_last)) {
+		p->first[i] = p->step_of[p->loops.loop[k - 1].begin] - 1;
+		p->kept[i] = true;
+		p->last[i] = carried ? end_of(p, k) : p->last[i];
+	}
+	if (n->op == QN_OP_loop) { /* its number is read after each of its steps */
+		p->kept[i] = true;
+		p->last[i] = end_of(p, k);
+	}
+	for (uint32_t j = 1; n->op == QN_OP_loop_end && j < n->nin; j++) {
+		const size_t w = writer(p, n->in[j]), end = end_of(p, k);
+
+		if (w == 0)
+			continue;
+		p->kept[w - 1] = true;
+		p->last[w - 1] = end > p->last[w - 1] ? end : p->last[w - 1];
+	}
+}
+
 static void
 find_lifetimes(planner *p)
 {
@@ -78,14 +139,18 @@ find_lifetimes(planner *p)
 	uint32_t j;
 
 	for (i = 0; i < p->nstep; i++) {
-		p->last[i] = i;
+		p->first[i] = p->last[i] = i;
 		for (j = 0; j < p->step[i].nin; j++) {
 			size_t w = writer(p, p->step[i].in[j]);
 
 			if (w != 0 && p->last[w - 1] < i)
 				p->last[w - 1] = i;
+			if (w != 0 && p->loops.n > 0)
+				read_in_loops(p, w - 1, p->loops.with[p->step[i].node]);
 		}
 	}
+	for (i = 0; i < p->nstep && p->loops.n > 0; i++)
+		live_in_loop(p, i);
 }
 
 /* The buffer plus 1 of an operand that step i may write its result over, 0 when there is none. */
@@ -100,7 +165,8 @@ reusable(const planner *p, size_t i)
 		const qn_node *x = qn_graph_node(p->g, s->in[j]);
 		size_t w = writer(p, s->in[j]);
 
-		if ((mask >> j & 1) == 0 || w == 0 || p->of_step[w - 1] == 0 || p->last[w - 1] != i)
+		if ((mask >> j & 1) == 0 || w == 0 || p->of_step[w - 1] == 0 ||
+		    p->last[w - 1] != i || p->kept[w - 1] || p->kept[i])
 			continue;
 		if (qn_type_bytes(x->type) == s->bytes &&
 		    qn_elem_bytes(x->type->elem) == qn_elem_bytes(n->type->elem))
@@ -128,6 +194,21 @@ set_work(qn_step *s, bool over)
 	s->work_over = more;
 }
 
+/* Buffers that are in use from the begin of a loop on, which is step i, for its later steps. */
+static void
+make_loop_buffers(planner *p, size_t i)
+{
+	const uint32_t k = p->loops.of[p->step[i].node];
+
+	for (size_t j = i + 1;
+	     j < p->nstep && qn_loop_is_in(&p->loops, p->loops.with[p->step[j].node], k); j++) {
+		if (p->first[j] != i || p->step[j].in_output)
+			continue;
+		p->of_step[j] = add_buffer(p, i, p->step[j].bytes);
+		p->buf[p->of_step[j] - 1].last = p->last[j];
+	}
+}
+
 static void
 make_buffers(planner *p)
 {
@@ -135,14 +216,17 @@ make_buffers(planner *p)
 
 	for (i = 0; i < p->nstep; i++) {
 		qn_step *s = &p->step[i];
-		const bool placed = s->alias == 0 && !s->in_output;
+		const bool placed = s->alias == 0 && !s->in_output && p->first[i] == i;
 
-		p->of_step[i] = placed ? reusable(p, i) : 0;
-		set_work(s, p->of_step[i] != 0);
+		if (p->first[i] == i)
+			p->of_step[i] = placed ? reusable(p, i) : 0;
+		set_work(s, placed && p->of_step[i] != 0);
 		if (s->work > 0)
 			p->of_work[i] = add_buffer(p, i, s->work);
 		if (s->load > 0)
 			p->of_load[i] = add_buffer(p, i, s->load);
+		if (qn_graph_node(p->g, s->node)->op == QN_OP_loop)
+			make_loop_buffers(p, i);
 		if (!placed)
 			continue;
 		if (p->of_step[i] == 0)
@@ -245,6 +329,9 @@ qn_plan_place(qn_plan *plan, qn_arena *a)
 	planner p = {.g = plan->g, .arena = a, .step = plan->step, .nstep = n};
 
 	p.step_of = qn_step_of(p.g, p.step, n, a);
+	p.loops = qn_loops_find(p.g, a);
+	p.first = QN_NEW(a, size_t, n + 1);
+	p.kept = QN_NEW(a, bool, n + 1);
 	p.last = QN_NEW(a, size_t, n + 1);
 	p.of_step = QN_NEW(a, size_t, n + 1);
 	p.of_work = QN_NEW(a, size_t, n + 1);
@@ -292,7 +379,9 @@ qn_status
 qn_plan_graph(const qn_graph *g, const qn_target *target, qn_arena *a, const qn_graph **out)
 {
 	QN_TRY(qn_graph_inline(g, a, out));
-	return (target->features & QN_TARGET_OF_I8) != 0 ? qn_graph_signed(*out, a, out) : QN_OK;
+	if ((target->features & QN_TARGET_OF_I8) != 0)
+		QN_TRY(qn_graph_signed(*out, a, out));
+	return qn_loops_prepare(*out, a, out);
 }
 
 qn_status

@@ -21,6 +21,7 @@
 #include "codegen/ident.h"
 #include "codegen/kernel_table.h"
 #include "ir/diag.h"
+#include "ir/loops.h"
 #include "runtime/impls.h"
 
 typedef struct scheduler {
@@ -30,6 +31,7 @@ typedef struct scheduler {
 	qn_arena *arena;
 	uint32_t *uses; /* by live nodes and outputs; 0: not live */
 	qn_names names;
+	qn_loops loops;
 	qn_step *step;    /* by the node whose value it leaves so far; core 0: there is none */
 	qn_status status; /* the first problem */
 } scheduler;
@@ -210,6 +212,8 @@ join(scheduler *s, qn_id id)
 	qn_step *before = &s->step[n->in[0]];
 	if (before->core == 0 || before->args == NULL || !can_grow(s, before))
 		return;
+	if (s->loops.n > 0 && s->loops.with[id] != s->loops.with[before->core])
+		return; /* what a loop reads is not computed in each of its steps */
 	qn_step both = with_node(s, before, &s->step[id]);
 	both.kernel = choose(s, &both, &why);
 	if (both.kernel == NULL)
@@ -249,6 +253,7 @@ finish_step(scheduler *s, qn_step *t)
 	const char *why;
 
 	t->name = qn_names_add(&s->names, core->name);
+	t->runs = qn_loop_runs(&s->loops, t->core);
 	if (t->alias != 0 || t->args == NULL)
 		return;
 	if (t->kernel == NULL) {
@@ -280,6 +285,7 @@ qn_schedule_make(const qn_graph *g, const qn_target *target, const qn_declined *
 	s.uses = QN_NEW(a, uint32_t, g->n);
 	s.step = QN_NEW(a, qn_step, g->n);
 	qn_names_init(&s.names, a);
+	s.loops = qn_loops_find(g, a);
 	if (g->noutput == 0)
 		return qn_report(g->model->env, QN_EINVALID, "emit.outputs", "",
 				 "graph '%s' has no outputs", g->name);

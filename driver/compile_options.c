@@ -36,6 +36,7 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		 QN_STAGE_CALIBRATED},
 		{"equalize", o->equalize != 0, 1, QN_STAGE_SYMBOLIC},
 		{"bias-correction", o->bias_correction != 0, 1, QN_STAGE_CALIBRATED},
+		{"inline-bodies", o->inline_bodies != 0, 1, QN_STAGE_INTEGER + 1},
 		{"no-approx", o->no_approx != 0, 1, QN_STAGE_INTEGER},
 		{"merge-always", o->merge_always != 0, 1, QN_STAGE_INTEGER},
 		{"align", o->align, QN_FIX_MOST, QN_STAGE_INTEGER},

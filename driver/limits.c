@@ -5,12 +5,13 @@
  *   nodes  3              2 + 2*3 = 8                    2 + 2*8 = 18
  *
  * Graphs come after those that they call, so one sweep counts what inlining all calls would
- * make, however often they double. */
+ * make, however often they double.  What stands in a loop counts once for each of its steps. */
 #include "driver/limits.h"
 
 #include "driver/summary.h"
 #include "ir/diag.h"
 #include "ir/limits.h"
+#include "ir/loops.h"
 
 /* Of a graph with all that it calls; UINT64_MAX stands for all larger numbers. */
 typedef struct cost {
@@ -55,8 +56,14 @@ check_type(checker *c, const qn_graph *g, const qn_node *n, const qn_type *t)
 	return count > 0 ? (uint64_t)count : 0;
 }
 
+static uint64_t
+product(uint64_t a, uint64_t b)
+{
+	return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
 static void
-add_node(checker *c, const qn_graph *g, const qn_node *n, cost *all)
+add_node(checker *c, const qn_graph *g, const qn_node *n, uint64_t runs, cost *all)
 {
 	uint64_t steps = 1;
 
@@ -72,7 +79,7 @@ add_node(checker *c, const qn_graph *g, const qn_node *n, cost *all)
 		steps = sum(steps, callee->steps);
 		all->depth = callee->depth + 1 > all->depth ? callee->depth + 1 : all->depth;
 	}
-	all->steps = sum(all->steps, steps);
+	all->steps = sum(all->steps, product(steps, runs));
 }
 
 qn_status
@@ -84,11 +91,12 @@ qn_limits_check(qn_model *m, qn_arena *a)
 	qn_map_init(&c.costs, a);
 	for (size_t i = 0; i < m->ngraph; i++) {
 		const qn_graph *g = m->graph[i];
+		const qn_loops loops = qn_loops_find(g, a);
 		cost *all = QN_NEW(a, cost, 1);
 
 		all->nodes = g->n - 1;
 		for (qn_id id = 1; id < g->n; id++)
-			add_node(&c, g, qn_graph_node(g, id), all);
+			add_node(&c, g, qn_graph_node(g, id), qn_loop_runs(&loops, id), all);
 		qn_map_put(&c.costs, &g, sizeof(qn_graph *), all);
 		last = all;
 	}

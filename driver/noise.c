@@ -8,6 +8,7 @@
 #include "calibrate/calibrate.h"
 #include "driver/context.h"
 #include "driver/run.h"
+#include "ir/loops.h"
 #include "ir/progress.h"
 #include "runtime/interp.h"
 #include "runtime/math.h"
@@ -38,14 +39,29 @@ typedef struct noise_call {
 	const qn_graph *g, *float_impl;
 	const qn_id *map;
 	level *of; /* by id of g */
-	float **real; /* by id of the float graph: a copy of this batch's value, where it is compared */
+	/* by id of the float graph: a copy of this batch's value, where it is compared; of a node in a loop
+	 * those of all steps */
+	float **real;
+	qn_loops loops, real_loops;
+	size_t *step, *real_step; /* by id: which of them comes next */
 } noise_call;
+
+/* Where the value that comes next begins, of `runs` in a batch. */
+static int64_t
+next_value(size_t *step, uint64_t runs, const qn_type *type)
+{
+	const size_t at = *step;
+
+	*step = at + 1 < runs ? at + 1 : 0;
+	return (int64_t)at * qn_type_count(type);
+}
 
 /* Values with an error of quantization: results of dequantize. */
 static bool
 is_compared(const noise_call *c, qn_id id)
 {
-	return qn_graph_node(c->g, id)->op == QN_OP_dequantize && c->map[id] != 0;
+	return qn_graph_node(c->g, id)->op == QN_OP_dequantize && c->map[id] != 0 &&
+	       qn_loop_runs(&c->loops, id) == qn_loop_runs(&c->real_loops, c->map[id]);
 }
 
 static qn_status
@@ -55,7 +71,9 @@ keep_real(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 
 	(void)g;
 	if (c->real[id] != NULL)
-		memcpy(c->real[id], value->data, value->bytes);
+		memcpy(c->real[id] + next_value(&c->real_step[id], qn_loop_runs(&c->real_loops, id),
+						value->type),
+		       value->data, value->bytes);
 	return QN_OK;
 }
 
@@ -67,7 +85,8 @@ compare(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 
 	if (g != c->g || !is_compared(c, id))
 		return QN_OK;
-	const float *real = c->real[c->map[id]];
+	const float *real = c->real[c->map[id]] +
+			    next_value(&c->step[id], qn_loop_runs(&c->loops, id), value->type);
 	for (int64_t i = 0; i < qn_type_count(value->type); i++) {
 		double e = (double)x[i] - (double)real[i];
 
@@ -154,11 +173,15 @@ measure(void *arg, qn_arena *scratch)
 	c->float_impl = real;
 	c->of = QN_NEW(scratch, level, c->g->n);
 	c->real = QN_NEW(scratch, float *, real->n);
+	c->loops = qn_loops_find(c->g, scratch);
+	c->real_loops = qn_loops_find(real, scratch);
+	c->step = QN_NEW(scratch, size_t, c->g->n);
+	c->real_step = QN_NEW(scratch, size_t, real->n);
 	for (qn_id id = 1; id < c->g->n; id++)
 		if (is_compared(c, id) && c->real[map[id]] == NULL)
-			c->real[map[id]] =
-				QN_NEW(scratch, float,
-				       (size_t)qn_type_count(qn_graph_node(real, map[id])->type));
+			c->real[map[id]] = qn_arena_alloc(
+				scratch, (size_t)qn_loop_runs(&c->real_loops, map[id]),
+				qn_type_bytes(qn_graph_node(real, map[id])->type));
 	QN_TRY(qn_samples_for(c->g, scratch, c->nin, c->in, NULL, &d));
 	QN_TRY(qn_interp_new(real, scratch, &real_run));
 	QN_TRY(qn_interp_new(c->g, scratch, &run));

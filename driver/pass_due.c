@@ -2,9 +2,11 @@
 /* pass_due.c - which passes a model still needs, and the one graph that most of them see. */
 #include <string.h>
 
+#include "calibrate/method.h"
 #include "codegen/inline.h"
 #include "driver/pass_rows.h"
 #include "driver/solver.h"
+#include "ir/loops.h"
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
 
@@ -80,6 +82,48 @@ repairs(const qn_pipeline *p)
 		strcmp(o->stop_after, qn_passes[QN_PASS_REPAIR].name) == 0);
 }
 
+/* Whether a calibration method runs parts of the graph by themselves, or a layer's scales are found at run time. */
+static bool
+looks_at_parts(const qn_pipeline *p)
+{
+	const qn_recipe *r = p->quant.recipe;
+	qn_method_opts method;
+	bool found = qn_method_parse(p->m->env, p->scratch, p->opts->method, &method) == QN_OK &&
+		     method.method->search != NULL;
+
+	for (size_t i = 0; i < p->quant.nhost; i++)
+		found = found || p->quant.host[i].desc.calibrate != NULL;
+	for (size_t i = 0; r != NULL && i < r->n; i++) {
+		found = found || r->rule[i].when != QN_STATIC;
+		found = found || (r->rule[i].method != NULL &&
+				  qn_method_parse(p->m->env, p->scratch, r->rule[i].method,
+						  &method) == QN_OK &&
+				  method.method->search != NULL);
+	}
+	return found;
+}
+
+/* Whether loops are written out: where an option says so, or what is done with the graph looks at nodes that compute
+ * once in a run.  Values that loops carry get parameters only from quantize. */
+static bool
+writes_loops_out(const qn_pipeline *p)
+{
+	const qn_compile_opts *o = p->opts;
+	const qn_graph *g = qn_model_entry(p->m);
+	bool real = false;
+
+	if (!qn_has_loop(g))
+		return false;
+	for (qn_id id = 1; id < g->n; id++)
+		real = real || (qn_graph_node(g, id)->op == QN_OP_loop_carry &&
+				qn_elem_is_float(qn_graph_node(g, id)->type->elem));
+	return o->inline_bodies != 0 || o->equalize != 0 ||
+	       qn_recipe_equalizes(p->quant.recipe) || repairs(p) || o->dynamic != NULL ||
+	       o->scheme == QN_RFC || qn_solver_is_due(p) || looks_at_parts(p) ||
+	       qn_has_op(p->m, QN_OP_const_fake_quant) ||
+	       (real && p->m->stage == QN_STAGE_CALIBRATED);
+}
+
 /* Not what the model has been through.  A symbolic graph keeps its nodes: composites are known by
  * their names. */
 bool
@@ -94,6 +138,8 @@ qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass)
 
 	if (qn_pass_is_on_request(pass))
 		return false;
+	if (is(pass, QN_PASS_INLINE_BODIES))
+		return writes_loops_out(p) && (last == NULL || last < pass);
 	if (is(pass, QN_PASS_CALIBRATE) && m->stage == QN_STAGE_CALIBRATED)
 		return p->opts->ncalib > 0 && qn_came_quantized(m) && (last == NULL || pass > last);
 	if (is(pass, QN_PASS_INSTRUMENT)) /* once more, for points without statistics */

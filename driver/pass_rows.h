@@ -18,6 +18,7 @@ typedef struct qn_pipeline {
 } qn_pipeline;
 
 typedef enum qn_pass_id { /* in their order */
+			  QN_PASS_INLINE_BODIES,
 			  QN_PASS_AXES,
 			  QN_PASS_CLEAN,
 			  QN_PASS_FAKE_QUANT,

@@ -10,6 +10,7 @@
 #include "driver/solver.h"
 #include "driver/statistics.h"
 #include "driver/undo.h"
+#include "ir/loops.h"
 #include "ir/nearest.h"
 #include "passes/passes.h"
 #include "patterns/recipe.h"
@@ -165,6 +166,9 @@ absence(const qn_pipeline *p, const char *name)
 		return "the option align is not given";
 	if (p->opts->equalize == 0 && strcmp(name, "equalize") == 0)
 		return "neither the option equalize nor a recipe asks for it";
+	if (strcmp(name, "inline-bodies") == 0)
+		return qn_has_loop(qn_model_entry(p->m)) ? "the option inline-bodies is not given"
+							 : "the model has no loops";
 	if (strcmp(name, "repair") == 0 && p->opts->bias_correction == 0 &&
 	    p->opts->weight_rounding == QN_WEIGHTS_NEAREST && !p->quant.has_recipe)
 		return "neither weight-rounding nor bias-correction is given";
@@ -245,6 +249,8 @@ run_sequence(qn_pipeline *p)
 				reader_of_recipe(p, &s), &at));
 	if (o->weight_rounding != QN_WEIGHTS_NEAREST)
 		QN_TRY(position(p, &s, "weight-rounding", "repair", &at));
+	if (o->inline_bodies != 0 && qn_has_loop(qn_model_entry(p->m)))
+		QN_TRY(position(p, &s, "inline-bodies", "inline-bodies", &at));
 	if (o->equalize != 0)
 		QN_TRY(position(p, &s, "equalize", "equalize", &at));
 	if (o->bias_correction != 0)

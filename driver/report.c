@@ -119,7 +119,9 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 		qn_json_put_i64(o, "largest_sum", worst);
 	}
 	qn_arena_release(tmp);
-	qn_json_put_i64(o, "macs", (int64_t)qn_node_macs(p->g, core));
+	if (s->runs > 1)
+		qn_json_put_u64(o, "runs", s->runs);
+	qn_json_put_u64(o, "macs", s->runs * qn_node_macs(p->g, core));
 	if (s->alias == 0)
 		qn_json_put_u64(o, "instructions", qn_step_instructions(p, s));
 	qn_json_put_i64(o, "weight_bytes", (int64_t)s->constant_bytes);

@@ -5,14 +5,17 @@
 #include "calibrate/calibrate.h"
 #include "driver/context.h"
 #include "formats/json_graph.h"
+#include "ir/loops.h"
 
 static void
 add_graph(const qn_graph *g, qn_model_info *info)
 {
+	qn_loop_walk loops = {0};
+
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
-		info->macs += qn_node_macs(g, n);
+		info->macs += qn_node_macs(g, n) * qn_loop_walk_to(&loops, g, id);
 		if (n->op == QN_OP_const) {
 			info->parameters += (uint64_t)qn_type_count(n->type);
 			info->constant_bytes += n->value->bytes;

@@ -2,11 +2,12 @@
 /* verify.c - whether a model keeps the rules of its stage; runs after each pass.
  *
  *   everywhere    topological order, arity, every type is what the shape rule gives, names unique,
- *                 callees stand earlier
+ *                 callees stand earlier, the nodes of a loop fit together (loops_check.c)
  *   float         no quantized type          calibrated, integer   no symbol without a value
  *   integer       no value of a float type: the proof that nothing but integers is computed */
 #include "ir/diag.h"
 #include "ir/infer.h"
+#include "ir/loops.h"
 
 typedef struct verifier {
 	const qn_model *m;
@@ -145,6 +146,8 @@ check_outputs(const verifier *v)
 static void
 check_graph(verifier *v, qn_graph *g)
 {
+	const size_t errors = v->m->env->diags->nerrors;
+
 	v->g = g;
 	if (qn_map_gets(&v->graph_names, g->name) != NULL)
 		graph_error(v, "verify.graph", "duplicate graph name", "");
@@ -154,6 +157,8 @@ check_graph(verifier *v, qn_graph *g)
 		check_node(v, id);
 	check_outputs(v);
 	qn_states_verify(g);
+	if (v->m->env->diags->nerrors == errors)
+		qn_loops_check(g, v->m->scratch);
 	if (qn_map_get(&v->seen, &g, sizeof g) == NULL)
 		qn_map_put(&v->seen, &g, sizeof g, g);
 }

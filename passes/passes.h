@@ -7,6 +7,9 @@
 #include "ir/graph.h"
 #include "ir/pin.h"
 
+/* Writes out the steps of all loops; the bytes of the outputs stay.  Ids: limit.nodes. */
+qn_status qn_inline_bodies(qn_model *m) QN_MUST_CHECK;
+
 /* Moves transposes to where they meet, or to the ends of the graph, and drops them. */
 qn_status qn_axes(qn_model *m) QN_MUST_CHECK;
 

@@ -121,12 +121,28 @@ channel_axis(const qn_type *t, const qn_quant_opts *opts)
 	return opts->per_axis && t->rank >= 2 && t->dim[t->rank - 1] > 1 ? t->rank - 1 : -1;
 }
 
+/* The parameters of a carried value, which all who read it share; NULL: x is none, or has another storage. */
+static const qn_elem *
+carried_elem(const qn_graph *g, qn_id x, const qn_quant_opts *opts)
+{
+	const qn_node *n = qn_graph_node(g, x);
+	const qn_node *c = n->op == QN_OP_dequantize ? qn_graph_node(g, n->in[0]) : n;
+	const qn_elem want = qn_activation_desc(opts), *e = c->type->elem;
+
+	return c->op == QN_OP_loop_carry && e->bits == want.bits && e->qmin == want.qmin &&
+			       e->qmax == want.qmax && channel_axis(c->type, opts) < 0
+		       ? e
+		       : NULL;
+}
+
 qn_id
 qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
 		 const qn_quant_opts *opts)
 {
 	const qn_elem *e = qn_stored_elem(m, g, x, opts);
 
+	if (e == NULL)
+		e = carried_elem(g, x, opts);
 	if (e != NULL)
 		return qn_graph_op(g, QN_OP_quantize, fresh(m, owner, operand), 1, &x, NULL,
 				   qn_type_with_elem(&m->types, qn_graph_node(g, x)->type, e));

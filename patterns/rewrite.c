@@ -347,7 +347,7 @@ add(qn_rw *rw, const qn_node *like, uint32_t uses)
 		qn_arena_grow(rw->tmp, rw->stands, &rw->stands_cap, id + 1, sizeof *rw->stands);
 	rw->name[id] = like->name;
 	rw->uses[id] = uses;
-	if (n.op == QN_OP_input)
+	if (n.op == QN_OP_input || n.op == QN_OP_loop) /* loops are equal only to themselves */
 		return offer(rw, id);
 	const qn_node *made = qn_graph_node(rw->dst, id);
 	uint32_t hash = hash_of(made);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sweep.c - copies what is alive.  Graph inputs stay, used or not: they are the signature. */
+/* sweep.c - copies what is alive.  Graph inputs stay, used or not: they are the signature.  What has come
+ * between the nodes of a loop without being part of it goes before or after them. */
+#include "ir/loops.h"
 #include "patterns/rewrite.h"
 
 static void
@@ -24,9 +26,13 @@ qn_graph_sweep(qn_model *m, const qn_graph *g, const char *const *names, qn_grap
 	bool *live = QN_NEW(m->scratch, bool, g->n);
 	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
 
+	const qn_id *order = qn_loops_order(g, m->scratch);
+
 	qn_graph_copy_facts(dst, g);
 	mark(g, live);
-	for (qn_id id = 1; id < g->n; id++) {
+	for (qn_id at = 1; at < g->n; at++) {
+		const qn_id id = order != NULL ? order[at - 1] : at;
+
 		if (!live[id])
 			continue;
 		qn_node n = *qn_graph_node(g, id);

@@ -25,6 +25,7 @@
 #include "runtime/kernels/dense.h"
 #include "runtime/kernels/elementwise.h"
 #include "runtime/kernels/gather.h"
+#include "runtime/kernels/loop.h"
 #include "runtime/kernels/gather_blocks.h"
 #include "runtime/kernels/matmul.h"
 #include "runtime/kernels/move.h"

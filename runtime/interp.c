@@ -5,7 +5,8 @@
  * points its inputs to the caller's values, runs it and copies the results out.  A graph cannot
  * call itself, so none is in use twice.
  *
- * In a bundle each node runs for all batches before the next one does. */
+ * In a bundle each node runs for all batches before the next one does; a graph with loops runs one batch at a
+ * time, each loop step by step. */
 #include "runtime/interp.h"
 
 #include <string.h>
@@ -23,6 +24,9 @@ struct qn_interp {
 	size_t bundle;          /* batches that the memory holds */
 	void **state;           /* [g->nstate] of each batch of a bundle, one after the other */
 	const qn_tensor **init; /* the states before the first run */
+	qn_loops loops;
+	char *next_values; /* room for what a loop carries, while that is copied */
+	size_t carried;    /* its bytes, of one batch */
 	bool failed;
 	qn_interp *next; /* the other graphs' interpreters, from the root on */
 };
@@ -86,6 +90,30 @@ prepare_nodes(family *f, qn_interp *in, int depth)
 	return all;
 }
 
+/* The bytes of all values that loops carry; false after a report. */
+static bool
+prepare_loops(qn_interp *in, qn_arena *a, size_t *bytes)
+{
+	const qn_graph *g = in->g;
+	const qn_loops *l = &in->loops;
+	bool ok;
+
+	in->loops = qn_loops_find(g, a);
+	ok = qn_loops_together(g, l);
+	for (qn_id id = 1; ok && id < g->n && l->n > 0; id++) {
+		qn_id next;
+
+		if (qn_graph_node(g, id)->op != QN_OP_loop_carry)
+			continue;
+		ok = qn_loop_next(g, l, id, &next);
+		*bytes += qn_type_bytes(qn_graph_node(g, id)->type);
+	}
+	if (!ok)
+		(void)qn_report(g->model->env, QN_EINVALID, "run.loop", g->name,
+				"the loops of graph '%s' are not whole", g->name);
+	return ok;
+}
+
 static void
 place_constants(qn_interp *in, qn_arena *a)
 {
@@ -125,9 +153,9 @@ prepare_graph(family *f, const qn_graph *g, int depth)
 		f->first = in;
 	f->last = in;
 	in->failed = true; /* until it is ready: a graph that calls itself finds this */
-	in->failed = !prepare_nodes(f, in, depth);
+	in->failed = !prepare_nodes(f, in, depth) || !prepare_loops(in, f->arena, &in->carried);
 	if (!in->failed) {
-		qn_slots_plan(g, depth == 0, f->arena, &in->slots);
+		qn_slots_plan(g, &in->loops, depth == 0, f->arena, &in->slots);
 		place_constants(in, f->arena);
 		in->bundle = 1;
 	}
@@ -180,10 +208,15 @@ qn_interp_new_bundle(const qn_graph *g, size_t most, qn_arena *arena, qn_interp 
 	*out = in->failed ? NULL : in;
 	if (in->failed)
 		return QN_EUNSUPPORTED;
-	size_t bundle = bundle_for(in, most);
+	bool loops = false;
+	for (const qn_interp *i = in; i != NULL; i = i->next)
+		loops = loops || i->loops.n > 0;
+	/* who observes the steps of a loop sees those of a batch one after the other */
+	size_t bundle = loops ? 1 : bundle_for(in, most);
 	for (qn_interp *i = in; i != NULL; i = i->next) {
 		i->bundle = bundle;
 		qn_slots_allocate(&i->slots, bundle, arena);
+		i->next_values = QN_NEW(arena, char, i->carried + 1);
 	}
 	allocate_states(in, arena);
 	qn_interp_reset(in);
@@ -302,20 +335,84 @@ show(const qn_interp *in, qn_id id, size_t batches, qn_observe_fn *observe, void
 	return QN_OK;
 }
 
-/* The inputs' slots hold their data, or point to it. */
+/* Copies what loop k carries, of batch j, to where the next step finds it: all of it before any is replaced. */
+static void
+carry(qn_interp *in, uint32_t k, size_t j)
+{
+	const qn_loop *loop = &in->loops.loop[k - 1];
+	char *at = in->next_values;
+
+	for (int store = 0; store < 2; store++, at = in->next_values) {
+		for (qn_id id = loop->begin; id <= loop->last; id++) {
+			qn_id next = 0;
+
+			if (qn_graph_node(in->g, id)->op != QN_OP_loop_carry ||
+			    in->loops.of[id] != k || !qn_loop_next(in->g, &in->loops, id, &next))
+				continue;
+			qn_tensor x = batch_of(qn_slots_of(&in->slots, store ? id : next, 0), j);
+			if (store) {
+				x.data = at;
+				copy_to(qn_slots_of(&in->slots, id, 0), j, &x);
+			} else if (x.bytes > 0) {
+				memcpy(at, x.data, x.bytes);
+			}
+			at += x.bytes;
+		}
+	}
+}
+
+static qn_status run_nodes(qn_interp *in, qn_id first, qn_id last, size_t n, qn_observe_fn *observe,
+			   void *user);
+
+/* All steps of loop k. */
 static qn_status
-run_graph(qn_interp *in, size_t n, qn_observe_fn *observe, void *user)
+run_loop(qn_interp *in, uint32_t k, size_t n, qn_observe_fn *observe, void *user)
+{
+	const qn_loop *loop = &in->loops.loop[k - 1];
+	const qn_slot *number = qn_slots_of(&in->slots, loop->begin, 0);
+
+	for (int32_t i = 0; i < (int32_t)loop->count; i++) {
+		const qn_tensor x = {.bytes = sizeof i, .data = &i};
+
+		for (size_t j = 0; j < n; j++)
+			copy_to(number, j, &x);
+		QN_TRY(show(in, loop->begin, n, observe, user));
+		QN_TRY(run_nodes(in, loop->begin + 1, loop->last, n, observe, user));
+		for (size_t j = 0; j < n; j++)
+			carry(in, k, j);
+	}
+	return QN_OK;
+}
+
+static qn_status
+run_nodes(qn_interp *in, qn_id first, qn_id last, size_t n, qn_observe_fn *observe, void *user)
 {
 	const qn_graph *g = in->g;
 
-	for (qn_id id = 1; id < g->n; id++) {
-		if (qn_graph_node(g, id)->op == QN_OP_call)
+	for (qn_id id = first; id <= last; id++) {
+		const qn_op op = qn_graph_node(g, id)->op;
+
+		if (op == QN_OP_loop) {
+			const uint32_t k = in->loops.of[id];
+
+			QN_TRY(run_loop(in, k, n, observe, user));
+			id = in->loops.loop[k - 1].last;
+			continue;
+		}
+		if (op == QN_OP_call)
 			QN_TRY(run_call(in, id, n, observe, user));
-		else if (qn_node_needs_impl(qn_graph_node(g, id)->op))
+		else if (qn_node_needs_impl(op))
 			run_node(in, id, n);
 		QN_TRY(show(in, id, n, observe, user));
 	}
 	return QN_OK;
+}
+
+/* The inputs' slots hold their data, or point to it. */
+static qn_status
+run_graph(qn_interp *in, size_t n, qn_observe_fn *observe, void *user)
+{
+	return run_nodes(in, 1, in->g->n - 1, n, observe, user);
 }
 
 qn_status

@@ -10,6 +10,7 @@
 #define QN_RUNTIME_INTERP_IMPL_H
 
 #include "ir/limits.h"
+#include "ir/loops.h"
 #include "runtime/impls.h"
 #include "runtime/interp.h"
 
@@ -27,11 +28,15 @@ enum {
 typedef struct qn_slot {
 	qn_tensor tensor; /* of the first batch */
 	size_t step;      /* bytes from one batch to the next; 0: all batches read the same */
-	bool planned;  /* lies in the interpreter's memory; else a constant or a caller's buffer */
-	qn_id made;    /* the node that writes it */
-	qn_id last;    /* the last node that reads it; UINT32_MAX for outputs */
+	bool planned; /* lies in the interpreter's memory; else a constant or a caller's buffer */
+	/* the node that writes it; the `loop` of what lives as long as a loop */
+	qn_id made;
+	/* the last node that reads it, the last one of a loop if that reads it in every step; UINT32_MAX for
+	 * outputs */
+	qn_id last;
 	size_t offset; /* planned: in the memory */
-	uint32_t next; /* private to the plan: the next slot that ends at the same node, plus one */
+	/* private to the plan: the next slots that begin and end at the same node, plus one */
+	uint32_t begins, next;
 } qn_slot;
 
 typedef struct qn_slots {
@@ -43,10 +48,11 @@ typedef struct qn_slots {
 	size_t bytes;    /* of memory for one batch */
 } qn_slots;
 
-/* Slots of all values of a graph with static types, with offsets by liveness.  own_inputs:
+/* Slots of all values of a graph with static types and these loops, with offsets by liveness.  own_inputs:
  * inputs have memory, and keep what is written there before a run; else they point to the
  * caller's tensors. */
-void qn_slots_plan(const qn_graph *g, bool own_inputs, qn_arena *a, qn_slots *out);
+void qn_slots_plan(const qn_graph *g, const qn_loops *loops, bool own_inputs, qn_arena *a,
+		   qn_slots *out);
 /* Memory for that many batches. */
 void qn_slots_allocate(qn_slots *s, size_t bundle, qn_arena *a);
 
@@ -66,7 +72,7 @@ typedef struct qn_work {
 	bool together;                /* it can do many batches in one call */
 } qn_work;
 
-/* Whether the node computes something, rather than to hold, group or pass on values. */
+/* Whether the node computes something, rather than to hold, group, count or pass on values. */
 bool qn_node_needs_impl(qn_op op);
 /* x is of the type of n, in canonical layout; reports run.input. */
 bool qn_input_fits(const qn_graph *g, const qn_node *n, const qn_tensor *x);

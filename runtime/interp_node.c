@@ -13,7 +13,7 @@ bool
 qn_node_needs_impl(qn_op op)
 {
 	return op != QN_OP_input && op != QN_OP_const && op != QN_OP_call && op != QN_OP_tuple &&
-	       op != QN_OP_get;
+	       op != QN_OP_get && op != QN_OP_loop && op != QN_OP_loop_end;
 }
 
 static const char *

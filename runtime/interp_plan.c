@@ -7,6 +7,8 @@
  *   b      2     3          |       |b...|
  *   c      3     end        |c..|                 a's place is free again
  *
+ * What a loop reads in every step lives to its end, what it carries or collects from its begin on.
+ *
  * Values get their places in the order of the nodes; each takes the smallest gap that holds it
  * (best fit).  With n batches in a bundle all offsets and sizes are n times as large. */
 #include <string.h>
@@ -110,6 +112,8 @@ add_value(qn_slots *s, const qn_graph *g, qn_id id, bool own_inputs, qn_arena *a
 	if (n->op == QN_OP_tuple) {
 		for (uint32_t i = 0; i < n->nin; i++)
 			add_ref(s, a, s->ref[s->first[n->in[i]]]);
+	} else if (n->op == QN_OP_loop_end) {
+		add_ref(s, a, s->ref[s->first[n->in[0]]]);
 	} else if (n->op == QN_OP_get) {
 		add_ref(s, a, s->ref[s->first[n->in[0]] + (uint32_t)n->attr->get.index]);
 	} else if (n->type->is_tuple) {
@@ -128,14 +132,48 @@ fields(const qn_type *type)
 	return type->is_tuple ? type->nfield : 1;
 }
 
+/* Slots of node id's value are read at `at`: in all steps of the loops around that in which they are not written. */
 static void
-find_last_uses(qn_slots *s, const qn_graph *g)
+read_at(qn_slots *s, const qn_graph *g, const qn_loops *l, qn_id id, qn_id at)
+{
+	for (uint32_t k = 0; k < fields(qn_graph_node(g, id)->type); k++) {
+		qn_slot *slot = qn_slots_of(s, id, k);
+
+		slot->last = at > slot->last ? at : slot->last;
+		for (uint32_t j = l->n > 0 ? l->with[at] : 0; j != 0; j = l->loop[j - 1].parent)
+			if (!qn_loop_is_in(l, l->with[slot->made], j) &&
+			    l->loop[j - 1].last > slot->last)
+				slot->last = l->loop[j - 1].last;
+	}
+}
+
+/* What a loop carries, or collects from its steps, has memory from its begin on; to its end if it is carried. */
+static void
+live_in_loop(qn_slots *s, const qn_graph *g, const qn_loops *l, qn_id id)
+{
+	const qn_op op = qn_graph_node(g, id)->op;
+	const qn_loop *loop = l->with[id] != 0 ? &l->loop[l->with[id] - 1] : NULL;
+
+	if (loop != NULL &&
+	    (op == QN_OP_loop_carry || op == QN_OP_loop_stack || op == QN_OP_loop_last)) {
+		qn_slot *slot = qn_slots_of(s, id, 0);
+
+		slot->made = loop->begin;
+		slot->last = op == QN_OP_loop_carry ? loop->last : slot->last;
+	}
+	for (uint32_t i = 1; op == QN_OP_loop_end && i < qn_graph_node(g, id)->nin; i++)
+		read_at(s, g, l, qn_graph_node(g, id)->in[i], loop->last);
+}
+
+static void
+find_last_uses(qn_slots *s, const qn_graph *g, const qn_loops *l)
 {
 	for (qn_id id = 1; id < g->n; id++)
+		if (l->n > 0)
+			live_in_loop(s, g, l, id);
+	for (qn_id id = 1; id < g->n; id++)
 		for (uint32_t i = 0; i < qn_graph_node(g, id)->nin; i++)
-			for (uint32_t k = 0;
-			     k < fields(qn_graph_node(g, qn_graph_node(g, id)->in[i])->type); k++)
-				qn_slots_of(s, qn_graph_node(g, id)->in[i], k)->last = id;
+			read_at(s, g, l, qn_graph_node(g, id)->in[i], id);
 	for (size_t i = 0; i < g->noutput; i++)
 		for (uint32_t k = 0; k < fields(qn_graph_node(g, g->output[i].value)->type); k++)
 			qn_slots_of(s, g->output[i].value, k)->last = UINT32_MAX;
@@ -162,21 +200,24 @@ place_slot(qn_slots *s, size_t i, heap *h, uint32_t *ending)
 	ending[slot->last] = (uint32_t)i + 1;
 }
 
-/* Slots are in the order of the nodes that make them.  Inputs are written before the first node. */
+/* Inputs are written before the first node. */
 static void
 place(qn_slots *s, const qn_graph *g, qn_arena *a)
 {
-	uint32_t *ending = QN_NEW(a, uint32_t, g->n);
+	uint32_t *ending = QN_NEW(a, uint32_t, g->n), *beginning = QN_NEW(a, uint32_t, g->n);
 	heap h = {.gap = QN_NEW(a, gap, s->n + 1)};
-	size_t next = 0;
 
+	for (size_t i = s->n; i > 0; i--) {
+		s->slot[i - 1].begins = beginning[s->slot[i - 1].made];
+		beginning[s->slot[i - 1].made] = (uint32_t)i;
+	}
 	for (size_t i = 0; i < s->n; i++)
 		if (qn_graph_node(g, s->slot[i].made)->op == QN_OP_input)
 			place_slot(s, i, &h, ending);
 	for (qn_id id = 1; id < g->n; id++) {
-		for (; next < s->n && s->slot[next].made == id; next++)
+		for (uint32_t i = beginning[id]; i != 0; i = s->slot[i - 1].begins)
 			if (qn_graph_node(g, id)->op != QN_OP_input)
-				place_slot(s, next, &h, ending);
+				place_slot(s, i - 1, &h, ending);
 		for (uint32_t i = ending[id]; i != 0; i = s->slot[i - 1].next)
 			give(&h, s->slot[i - 1].offset, rounded(s->slot[i - 1].tensor.bytes));
 	}
@@ -184,12 +225,12 @@ place(qn_slots *s, const qn_graph *g, qn_arena *a)
 }
 
 void
-qn_slots_plan(const qn_graph *g, bool own_inputs, qn_arena *a, qn_slots *out)
+qn_slots_plan(const qn_graph *g, const qn_loops *loops, bool own_inputs, qn_arena *a, qn_slots *out)
 {
 	*out = (qn_slots){.first = QN_NEW(a, uint32_t, g->n)};
 	for (qn_id id = 1; id < g->n; id++)
 		add_value(out, g, id, own_inputs, a);
-	find_last_uses(out, g);
+	find_last_uses(out, g, loops);
 	place(out, g, a);
 }
 

@@ -198,6 +198,8 @@ run_one(qn_model *m, const char *name, size_t n)
 	const qn_quant_opts tflite = {0};
 	qn_quant_opts opts;
 
+	if (IS("inline-bodies"))
+		return qn_inline_bodies(m);
 	if (IS("axes"))
 		return qn_axes(m);
 	if (IS("fake-quant"))

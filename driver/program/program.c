@@ -127,6 +127,7 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		.weight_rounding = (qn_weight_rounding)option_index(o->weight_rounding),
 		.bias_correction = o->bias_correction,
 		.equalize = o->equalize,
+		.inline_bodies = o->inline_bodies,
 		.weights = (qn_weights)option_index(o->weights),
 		.activations = (qn_activations)option_index(o->activations),
 		.weights_type = (qn_weights_type)option_index(o->weights_type),

@@ -116,6 +116,7 @@ typedef struct resume_case {
 } resume_case;
 
 enum {
+	RESUME_INLINE_BODIES,
 	RESUME_AXES,
 	RESUME_CLEAN,
 	RESUME_FAKE_QUANT,
@@ -144,11 +145,11 @@ resume_passes(void)
 }
 
 /* The passes of a row by default: align is one of them only when asked for, and so are those of the
- * solver; fake-quant where the graph has such nodes, which none of these has. */
+ * solver; fake-quant and inline-bodies where the graph has such nodes, which none of these has. */
 static inline bool
 resume_runs(const resume_row *row, size_t pass)
 {
-	if (pass == RESUME_FAKE_QUANT || pass == RESUME_EQUALIZE || pass == RESUME_INSTRUMENT ||
+	if (pass == RESUME_INLINE_BODIES || pass == RESUME_FAKE_QUANT || pass == RESUME_EQUALIZE || pass == RESUME_INSTRUMENT ||
 	    pass == RESUME_TRANSFORM || pass == RESUME_SIMPLIFY ||
 	    (pass == RESUME_REPAIR && !row->repairs))
 		return false;

@@ -34,6 +34,20 @@ typedef struct example {
 
 #define IMAGE "tensor<1x5x6x4xf32>"
 #define MATRIX "tensor<1x3x8xf32>"
+/* The running maximum over axis 1. */
+#define LOOP_BODY                                                                                  \
+	"  %f = slice %x {begin=[0,0,0], end=[1,1,8]}\n"                                           \
+	"  %h0 = squeeze %f {axes=[1]}\n"                                                          \
+	"  %i = loop {count=3}\n"                                                                  \
+	"  %s = loop_slice %x, %i {axis=1}\n"                                                      \
+	"  %h = loop_carry %h0, %i\n"                                                              \
+	"  %n = maximum %s, %h\n"                                                                  \
+	"  %e = loop_end %i, %n\n"
+#define LOOP(op, value)                                                                            \
+	{                                                                                          \
+		op, "float", MATRIX,                                                               \
+			LOOP_BODY "  %y = loop_stack " value ", %e {axis=1, length=3}\n"           \
+	}
 #define CODES "tensor<1x4x!quant.uniform<i8:f32, 0.05:10>>"
 #define VECTOR(name, from) "  " name " = const : tensor<4xf32> rand " from "\n"
 #define BINARY(op)                                                                                 \
@@ -153,6 +167,12 @@ static const example examples[] = {
 	{"split", "float", MATRIX, "  %s = split %x {axis=2, sizes=[3,5]}\n  %y = get %s {index=1}\n"},
 	{"gather", "float", MATRIX, "  %at = const : tensor<4xi32> [2, 0, -1, 1]\n  %y = gather %x, %at {axis=1}\n"},
 	{"gather_elements", "float", MATRIX, "  %at = const : tensor<1x2x3xi64> [2, 0, -1, 1, 1, 0]\n  %y = gather_elements %x, %at {axis=1}\n"},
+	LOOP("loop", "%n"),
+	LOOP("loop_carry", "%n"),
+	LOOP("loop_end", "%n"),
+	LOOP("loop_slice", "%s"),
+	LOOP("loop_stack", "%n"),
+	{"loop_last", "float", MATRIX, LOOP_BODY "  %y = loop_last %n, %e\n"},
 	{"gather_nd", "float", MATRIX, "  %at = const : tensor<1x2x2xi32> [0, 2, -1, 1]\n  %y = gather_nd %x, %at\n"},
 	{"scatter_elements", "float", MATRIX, "  %at = const : tensor<1x3x8xi32> splat 1\n  %y = scatter_elements %x, %at, %z {axis=1, reduction=max}\n"},
 	{"scatter_nd", "float", MATRIX, "  %at = const : tensor<1x2xi32> [0, 2]\n  %s = slice %z {begin=[0,1,0], end=[1,2,8]}\n  %u = squeeze %s {axes=[1]}\n"

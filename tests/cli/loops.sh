@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# loops.sh - loops are kept from a float graph to C, and write out to the same bytes.
+. "$(dirname "$0")/common.inc"
+
+# An LSTM of 135 parameters over $1 steps: 1 input, 5 cells, its last state.
+lstm() {
+	cat <<END
+model "lstm" stage float
+graph @main(%x: tensor<1x$1x1xf32>) {
+  %w = const : tensor<20x1xf32> rand 1
+  %b = const : tensor<20xf32> rand 2
+  %r = const : tensor<20x5xf32> rand 3
+  %zero = const : tensor<1x5xf32> splat 0.0
+  %i = loop {count=$1}
+  %xt = loop_slice %x, %i {axis=1}
+  %h = loop_carry %zero, %i
+  %c = loop_carry %zero, %i {index=1}
+  %px = dense %xt, %w, %b
+  %ph = dense %h, %r
+  %z = add %px, %ph
+  %p = split %z {axis=1, sizes=[5,5,5,5]}
+  %zi = get %p {index=0}
+  %zf = get %p {index=1}
+  %zg = get %p {index=2}
+  %zo = get %p {index=3}
+  %gi = sigmoid %zi
+  %gf = sigmoid %zf
+  %gg = tanh %zg
+  %go = sigmoid %zo
+  %keep = mul %gf, %c
+  %new = mul %gi, %gg
+  %cn = add %keep, %new
+  %t = tanh %cn
+  %hn = mul %go, %t
+  %e = loop_end %i, %hn, %cn
+  %y = loop_last %hn, %e
+  %all = loop_stack %hn, %e {axis=1, length=$1, reverse=1}
+  return %y, %all
+}
+END
+}
+
+# The carried values change places in each step, of a loop in a loop whose numbers are read.
+cat >swap.qir <<'END'
+model "swap" stage float
+graph @main(%x: tensor<4x3x2xf32>, %a0: tensor<2xf32>) {
+  %b0 = relu %a0
+  %i = loop {count=4}
+  %s = loop_slice %x, %i {reverse=1}
+  %a = loop_carry %a0, %i
+  %b = loop_carry %b0, %i {index=1}
+  %j = loop %i {count=3}
+  %t = loop_slice %s, %j
+  %c = loop_carry %a, %j
+  %k = add %i, %j
+  %q = gather %x, %k {axis=0}
+  %m = reduce_max %q {axes=[0]}
+  %n = maximum %c, %t
+  %o = minimum %n, %m
+  %f = loop_end %j, %o
+  %l = loop_last %o, %f
+  %y1 = loop_stack %t, %f {axis=1, length=3}
+  %e = loop_end %i, %b, %l
+  %y2 = loop_stack %y1, %e {length=4}
+  %y3 = loop_last %b, %e
+  return %y2, %y3
+}
+END
+
+# samples FILE SHAPE COUNT: that many f32 of the digits' samples
+samples() {
+	tail -c +129 "$QUERN_SOURCE/examples/digits/calib.npy" | head -c $((4 * $3)) | npy "$1" '<f4' "$2"
+}
+
+# self_test FOLDER NAME: the emitted C agrees with the interpreter, each step's last run too.
+self_test() {
+	cases=$((cases + 1))
+	{ "${CC:-cc}" -std=c99 -O1 -Wall -Wextra -Werror -DSELF_TRACE -D"$2"_SELFTEST_MAIN -D"$2"_TRACE -o selftest "$1"/*.c && ./selftest; } >stdout 2>&1 ||
+		fail "self-test of $1" "emitted C differs from the interpreter" stdout
+}
+
+# unrolled NAME MODEL CALIB…: quantized with its loops and then written out, it computes the same bytes.
+unrolled() {
+	local name=$1 model=$2 file
+	shift 2
+	good "$name loops" opt -q "$model" "${@/#/--calib=}" --stop-after legalize -o loops.qir
+	silent "$name flat" opt -q loops.qir --passes=inline-bodies -o flat.qir
+	cases=$((cases + 2))
+	grep -q '= loop ' loops.qir || fail "$name" "no loop is left" loops.qir
+	! grep -q '= loop' flat.qir || fail "$name" "a loop is left" flat.qir
+	for file in loops flat; do
+		silent "$name run $file" run -q $file.qir "$@" -o $file.1.npy -o $file.2.npy
+	done
+	same "$name first" loops.1.npy flat.1.npy
+	same "$name second" loops.2.npy flat.2.npy
+}
+
+# Constants, code and symbols do not grow with the steps.
+for n in 5 50 200; do
+	lstm $n >lstm.qir
+	samples x.npy "16, $n, 1" $((16 * n))
+	good "lstm $n" compile lstm.qir --calib x.npy --self-test 8 -o lstm$n
+	grep '^weights' stdout | tr -d ' ' >weights$n
+	wc -l <lstm$n/lstm.c >lines$n
+	self_test lstm$n LSTM
+	good "symbols of $n" opt -q lstm.qir --calib x.npy --stop-after calibrate -o bound.qir
+	grep -c '^symbol' bound.qir >symbols$n
+done
+for what in weights lines symbols; do
+	same "$what of 50 steps" ${what}5 ${what}50
+	same "$what of 200 steps" ${what}5 ${what}200
+done
+has_words report lstm200/lstm.report.json '"runs": 200'
+
+# With the option each step is a layer with parameters of its own.
+lstm 5 >lstm.qir
+samples x.npy '16, 5, 1' 80
+good inline compile lstm.qir --calib x.npy --inline-bodies --self-test 8 -o inline
+cases=$((cases + 1))
+! grep -q 'for (int32_t' inline/lstm.c || fail inline "a loop is left" inline/lstm.c
+self_test inline LSTM
+run opt -q swap.qir --list-passes
+has_words passes stdout 'inline-bodies '
+
+# The same bytes, unrolled or not.
+unrolled lstm lstm.qir x.npy
+samples s.npy '64, 3, 2' 384
+samples a.npy '32,' 32
+unrolled swap swap.qir s.npy a.npy
+good swap compile swap.qir --calib s.npy --calib a.npy --self-test 8 -o swap
+self_test swap SWAP
+
+# Float and noise: a value of a loop counts in each step.
+good noise eval -q lstm.qir --calib x.npy --data x.npy --against lstm.qir --sqnr
+has_words noise stdout 'sqnr|integer'
+
+# What looks at parts of a graph sees all steps.
+good analyze analyze lstm.qir --calib x.npy
+good output compile -q lstm.qir --calib x.npy --method output --self-test 4 -o output
+good equalized compile -q lstm.qir --calib x.npy --bias-correction --self-test 4 -o corrected
+self_test corrected LSTM
+
+# Limits come before memory.
+sed 's/200/1000000000/g' <<'END' >many.qir
+model "many" stage float
+graph @main(%x: tensor<4xf32>) {
+  %i = loop {count=200}
+  %h = loop_carry %x, %i
+  %j = loop %i {count=200}
+  %k = loop_carry %h, %j
+  %r = relu %k
+  %e = loop_end %j, %r
+  %l = loop_last %r, %e
+  %f = loop_end %i, %l
+  %y = loop_last %l, %f
+  return %y
+}
+END
+samples x4.npy '16, 4' 64
+case_of steps 5 limit.steps 'steps|--import-limit' run -q many.qir x4.npy
+sed 's/count=1000000000/count=3000/' many.qir >some.qir
+case_of unrolled 5 limit.nodes '--import-limit' opt some.qir --passes=inline-bodies -o y.qir
+
+finish
