@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "ir/loops.h"
 #include "ir/diag.h"
 #include "runtime/interp.h"
 
@@ -392,7 +393,9 @@ qn_importer_end(qn_importer *im)
 	if (im->problems > 0)
 		return im->why != QN_OK ? im->why : QN_EUNSUPPORTED;
 	qn_graph *to = qn_graph_new(im->m, g->name);
-	for (qn_id id = 1; id < g->n; id++) {
+	const qn_id *order = qn_loops_order(g, im->scratch);
+	for (qn_id at = 1; at < g->n; at++) {
+		const qn_id id = order != NULL ? order[at - 1] : at;
 		qn_node n = *qn_graph_node(g, id);
 		qn_id *in = QN_NEW(im->scratch, qn_id, n.nin);
 

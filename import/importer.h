@@ -27,8 +27,9 @@ typedef struct qn_importer {
 	int64_t version;       /* of op */
 	/* of both for messages, and of which node; NULL: not made yet */
 	const char *place, *placed;
-	uint64_t room;     /* bytes that constants may still take beside those of the file */
-	uint64_t work;     /* elements that may still be computed for folding */
+	qn_id loop;    /* the number of the loop whose nodes are made (importer_steps.h); 0: none */
+	uint64_t room; /* bytes that constants may still take beside those of the file */
+	uint64_t work; /* elements that may still be computed for folding */
 	uint64_t nodes;    /* that may be made in all */
 	uint64_t compared; /* elements that may still be */
 	size_t problems;

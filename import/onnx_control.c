@@ -4,7 +4,9 @@
  *   If(c)             the branch that a condition known while reading chooses
  *   Loop(3, true, x)  three times the nodes of the body: the number of steps and whether another follows must be known,
  *                     as they are where they come from constants and shapes
- *   Scan(s, x)        a step for each slice of x */
+ *   Scan(s, x)        a loop over the slices of x (ir/loops.h); where the body may need the integers of a constant,
+ *                     the nodes of the body for each of them */
+#include "import/importer_steps.h"
 #include "import/onnx.h"
 
 #include <onnx/onnx.pb-c.h>
@@ -220,6 +222,86 @@ steps_of(qn_onnx *o, const qn_onnx_node *n, uint32_t nstate)
 	return steps;
 }
 
+/* Whether the body computes the same in each step, whatever it does with what it gets: integers that are known
+ * while reading may be shapes. */
+static bool
+is_loop(qn_onnx *o, const qn_onnx_node *n, int64_t steps)
+{
+	for (uint32_t i = 0; i < n->nin; i++) {
+		if (n->in[i] == 0 || qn_onnx_is_list(o, n->in[i]))
+			return false;
+		if (qn_importer_known(&o->im, n->in[i]) != NULL &&
+		    !qn_elem_is_float(qn_onnx_type(o, n->in[i])->elem))
+			return false;
+	}
+	return steps > 1;
+}
+
+/* Result i of the body in all steps. */
+static qn_id
+stacked(qn_onnx *o, const qn_onnx_node *n, qn_importer_steps *s, uint32_t i, qn_id x)
+{
+	int32_t axis;
+
+	if (!qn_onnx_axis(o, one_of(o, n, "scan_output_axes", i, 0), qn_onnx_type(o, x)->rank + 1,
+			  &axis))
+		return 0;
+	return qn_importer_steps_stack(s, x, axis,
+				       one_of(o, n, "scan_output_directions", i, 0) != 0);
+}
+
+/* Whether the body gives a value for each result, and states of the types with which they began; reports. */
+static bool
+results_ok(qn_onnx *o, const repeat *r)
+{
+	for (uint32_t i = 0; i < r->nstate + r->ncollect; i++) {
+		const qn_id x = r->out[i];
+
+		if (x == 0 && o->im.problems == r->problems)
+			(void)qn_importer_refuse(
+				&o->im, "import.output",
+				"result %u of the body is not computed by any of its nodes", i);
+		if (x == 0)
+			return false;
+		if (qn_onnx_is_list(o, x))
+			return qn_importer_refuse(&o->im, "import.type",
+						  "a sequence per step is not supported") != 0;
+		if (i < r->nstate && qn_onnx_type(o, x) != qn_onnx_type(o, r->in[i]))
+			return qn_importer_refuse(&o->im, "import.type",
+						  "state %u has another type after a step", i) != 0;
+	}
+	return true;
+}
+
+static void
+scan_loop(qn_onnx *o, const qn_onnx_node *n, repeat *r, int64_t steps, qn_id *out)
+{
+	const uint32_t nout = r->nstate + r->ncollect;
+	qn_importer_steps s;
+	int32_t axis;
+
+	qn_importer_steps_begin(&o->im, steps, &s);
+	for (uint32_t i = 0; i < r->nstate; i++)
+		r->in[i] = qn_importer_steps_carry(&s, n->in[i]);
+	for (uint32_t i = 0; i < r->nscan; i++) {
+		const qn_id x = n->in[r->nstate + i];
+
+		(void)qn_onnx_axis(o, one_of(o, n, "scan_input_axes", i, 0),
+				   qn_onnx_type(o, x)->rank, &axis);
+		r->in[r->nstate + i] = qn_importer_steps_slice(
+			&s, x, axis, one_of(o, n, "scan_input_directions", i, 0) != 0);
+	}
+	memset(r->out, 0, nout * sizeof r->out[0]);
+	qn_onnx_body(o, r->body, r->nstate + r->nscan, r->in, nout, r->out);
+	if (!results_ok(o, r) || !qn_importer_steps_end(&s, r->nstate, r->out)) {
+		o->im.loop = s.outer;
+		return;
+	}
+	for (uint32_t i = 0; i < n->nout; i++)
+		out[i] = i < r->nstate ? qn_importer_steps_last(&s, r->out[i])
+				       : stacked(o, n, &s, i - r->nstate, r->out[i]);
+}
+
 static void
 scan(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
@@ -238,6 +320,10 @@ scan(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	int64_t steps = steps_of(o, n, r.nstate);
 	if (steps < 0 || !begin(o, &r, steps))
 		return;
+	if (is_loop(o, n, steps)) {
+		scan_loop(o, n, &r, steps, out);
+		return;
+	}
 	memcpy(r.in, n->in, r.nstate * sizeof r.in[0]);
 	for (int64_t k = 0; k < steps && o->im.problems == r.problems; k++) {
 		for (uint32_t i = 0; i < r.nscan; i++) {

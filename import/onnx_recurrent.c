@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx_recurrent.c - RNN, GRU and LSTM, unrolled over the sequence, whose length is known.
+/* onnx_recurrent.c - RNN, GRU and LSTM, as a loop over the sequence, whose length is known.
  *
  *   x [S,B,I], w [D,G*H,I], r [D,G*H,H]      G gates: 1, 3 (z r h), 4 (i o f c);  D directions
- *   all steps at once   p = x w' + b         [S*B, G*H]
- *   step t              a = p[t] + h r'      then the gates, h and c
+ *   each step           a = x[t] w' + b + h r'      then the gates, h and c
  *
- * Sequences of different lengths: after its end a sequence keeps its state, and its results are 0.
+ * Sequences of different lengths are unrolled: after its end a sequence keeps its state, and its results are
+ * 0.  There the products of x are made of all steps at once.
  *
  * The result consists of dense, add, mul and functions of one value, which quantize like any other. */
 #include "import/onnx_recurrent.h"
+#include "import/importer_steps.h"
 
 #include <math.h>
 #include <string.h>
@@ -206,35 +207,70 @@ advance(cell *c, int64_t i, qn_id p, qn_id *y)
 	return *y != 0;
 }
 
+/* What is the same in all steps. */
+static void
+read_direction(cell *c, qn_id *w, qn_id *b)
+{
+	qn_importer *im = &c->o->im;
+	const int64_t wide = c->gates * c->hidden;
+	const qn_id both = of_direction(c, 3, 0);
+
+	*w = of_direction(c, 1, 0);
+	*b = both != 0 ? qn_importer_slice(im, both, 0, 0, wide) : 0;
+	c->r = of_direction(c, 2, 0);
+	c->rb = both != 0 ? qn_importer_slice(im, both, 0, wide, 2 * wide) : 0;
+	c->h = initial(c, 5);
+	c->c = c->gates == 4 ? initial(c, 6) : 0;
+	c->peep = c->gates == 4 ? of_direction(c, 7, 0) : 0;
+}
+
 /* x [S,B,I] through one direction: the states of all steps [S,1,B,H] in the order of time, c->h and c->c the
- * last ones. */
+ * last ones; 0 after a report. */
+static qn_id
+repeat(cell *c, qn_id x, bool backwards)
+{
+	qn_importer *im = &c->o->im;
+	qn_importer_steps s;
+	qn_id w, b;
+
+	read_direction(c, &w, &b);
+	if (c->h == 0 || (c->gates == 4 && c->c == 0))
+		return 0;
+	qn_importer_steps_begin(im, c->steps, &s);
+	c->h = qn_importer_steps_carry(&s, c->h);
+	c->c = c->gates == 4 ? qn_importer_steps_carry(&s, c->c) : 0;
+	const qn_id p = affine(c, qn_importer_steps_slice(&s, x, 0, backwards), w, b);
+	if (p == 0 || !c->step(c, p))
+		return 0;
+	const qn_id next[] = {c->h, c->c};
+	if (!qn_importer_steps_end(&s, c->gates == 4 ? 2 : 1, next))
+		return 0;
+	const qn_id all = qn_importer_steps_stack(&s, c->h, 0, backwards);
+	c->h = qn_importer_steps_last(&s, c->h);
+	c->c = c->gates == 4 ? qn_importer_steps_last(&s, c->c) : 0;
+	return qn_importer_expand_dim(im, all, 1);
+}
+
+/* The same, step by step, of sequences of different lengths. */
 static qn_id
 unroll(cell *c, qn_id x, bool backwards)
 {
 	qn_importer *im = &c->o->im;
-	int64_t wide = c->gates * c->hidden;
-	qn_id *y = QN_NEW(im->scratch, qn_id, (size_t)c->steps);
-	qn_id b = of_direction(c, 3, 0), w = of_direction(c, 1, 0);
-	bool turn = backwards && c->lengths.of != NULL;
+	qn_id *y = QN_NEW(im->scratch, qn_id, (size_t)c->steps), w, b;
 
-	c->r = of_direction(c, 2, 0);
-	c->rb = b != 0 ? qn_importer_slice(im, b, 0, wide, 2 * wide) : 0;
-	c->h = initial(c, 5);
-	c->c = c->gates == 4 ? initial(c, 6) : 0;
-	c->peep = c->gates == 4 ? of_direction(c, 7, 0) : 0;
+	read_direction(c, &w, &b);
 	qn_id p = qn_importer_reshape(im, x, 2, (int64_t[]){c->steps * c->batch, c->in});
-	p = affine(c, p, w, b != 0 ? qn_importer_slice(im, b, 0, 0, wide) : 0);
-	if (turn)
+	p = affine(c, p, w, b);
+	if (backwards)
 		p = qn_onnx_turned(c->o, &c->lengths, p);
 	for (int64_t i = 0; i < c->steps; i++) {
-		int64_t t = backwards && !turn ? c->steps - 1 - i : i;
 		qn_id now =
-			p != 0 ? qn_importer_slice(im, p, 0, t * c->batch, (t + 1) * c->batch) : 0;
-		if (!advance(c, i, now, &y[t]))
+			p != 0 ? qn_importer_slice(im, p, 0, i * c->batch, (i + 1) * c->batch) : 0;
+		if (!advance(c, i, now, &y[i]))
 			return 0;
 	}
 	qn_id all = qn_importer_join(im, c->steps, y, 0);
-	if (!turn)
+	if (!backwards)
 		return all;
 	all = qn_importer_reshape(im, all, 2, (int64_t[]){c->steps * c->batch, c->hidden});
 	return qn_importer_reshape(im, qn_onnx_turned(c->o, &c->lengths, all), 4,
@@ -265,7 +301,7 @@ read_shapes(cell *c, qn_id x)
 	c->hidden = r->dim[2];
 	if ((uint64_t)c->steps > qn_importer_most(im, 1 << 16)) {
 		(void)qn_importer_refuse(im, "import.size",
-					 "a sequence of %lld steps is too long to unroll%s",
+					 "a sequence of %lld steps is too long%s",
 					 (long long)c->steps, qn_importer_more(im));
 		return false;
 	}
@@ -305,7 +341,9 @@ recurrent(qn_onnx *o, const qn_onnx_node *n, cell *c, qn_id *out)
 		return;
 	for (c->direction = 0; c->direction < c->directions; c->direction++) {
 		int32_t d = c->direction;
-		y[d] = unroll(c, x, d == 1 || strcmp(direction, "reverse") == 0);
+		const bool backwards = d == 1 || strcmp(direction, "reverse") == 0;
+
+		y[d] = c->lengths.of != NULL ? unroll(c, x, backwards) : repeat(c, x, backwards);
 		h[d] = qn_importer_expand_dim(&o->im, c->h, 0);
 		s[d] = c->c != 0 ? qn_importer_expand_dim(&o->im, c->c, 0) : 0;
 		if (y[d] == 0)

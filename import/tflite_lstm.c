@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_lstm.c - LSTMs of f32, step by step; quantized ones are in tflite_lstm_quantized.c.
  *
- *   all steps   g = dense(data, [W_i; W_f; W_c; W_o], bias)
- *   each step   z = g_t + dense(h, [R_i; …])    c = sigmoid(z_f) c + sigmoid(z_i) act(z_c)
+ *   each step   z = dense(x, [W_i; W_f; W_c; W_o], bias) + dense(h, [R_i; …])
+ *               c = sigmoid(z_f) c + sigmoid(z_i) act(z_c)
  *               h = sigmoid(z_o) act(c)
  *
  * Coupled gates: no W_i, sigmoid(z_i) is 1 - sigmoid(z_f).  Peepholes: z_i and z_f get p c of the
@@ -103,26 +103,22 @@ projected(const lstm *l, qn_id h)
 		l->clip_projection);
 }
 
-/* One step: from h and c (0: all zeros) to the new ones. */
+/* One step: from h and c to the new ones. */
 static void
 step(const lstm *l, qn_id z, qn_id *h, qn_id *c)
 {
 	qn_importer *im = l->o->im;
-	qn_id forget = 0, in;
+	qn_id in;
 
-	if (*h != 0)
-		z = qn_importer_binary(im, QN_OP_add, z,
-				       qn_importer_binary(im, QN_OP_dense, *h, l->weights));
-	if (*c != 0 || l->first == FORGET)
-		forget = sigmoid(l, z, FORGET, *c);
+	z = qn_importer_binary(im, QN_OP_add, z,
+			       qn_importer_binary(im, QN_OP_dense, *h, l->weights));
+	const qn_id forget = sigmoid(l, z, FORGET, *c);
 	in = l->first == FORGET
 		     ? qn_importer_binary(im, QN_OP_sub, qn_importer_f32(im, 1.0), forget)
 		     : sigmoid(l, z, INPUT, *c);
 	in = qn_importer_binary(im, QN_OP_mul, in,
 				qn_tfl_activated(l->o, gate(l, z, CELL, 0), l->activation));
-	if (*c != 0)
-		in = qn_importer_binary(im, QN_OP_add,
-					qn_importer_binary(im, QN_OP_mul, forget, *c), in);
+	in = qn_importer_binary(im, QN_OP_add, qn_importer_binary(im, QN_OP_mul, forget, *c), in);
 	*c = clipped(l, in, l->clip);
 	*h = qn_tfl_activated(l->o, *c, l->activation);
 	*h = projected(l, qn_importer_binary(im, QN_OP_mul, sigmoid(l, z, OUTPUT, *c), *h));
@@ -150,17 +146,17 @@ gates_ok(lstm *l)
 				  "gates must have them, or all but the input gate") != 0;
 }
 
-/* The products of the weights from `at` on for all steps, with data and aux (0: none) concatenated. */
+/* The product of the weights from `at` on and the data of a step, with aux (0: none) concatenated. */
 static qn_id
-all_steps(const lstm *l, qn_id data, qn_id aux)
+projection_of(lstm *l, qn_id data, qn_id aux)
 {
 	qn_importer *im = l->o->im;
 	qn_attrs a = {.axis = {1}};
 	qn_id w = gates(l, l->at->weights);
-	qn_id x = qn_tfl_seq_rows(&l->s, data);
+	qn_id x = qn_tfl_seq_now(&l->s, data);
 
 	if (aux != 0) {
-		qn_id rows[2] = {x, qn_tfl_seq_rows(&l->s, aux)};
+		qn_id rows[2] = {x, qn_tfl_seq_now(&l->s, aux)};
 		qn_id both[2] = {w, gates(l, l->at->aux)};
 
 		x = qn_importer_op(im, QN_OP_concat, 2, rows, &a, NULL);
@@ -169,8 +165,7 @@ all_steps(const lstm *l, qn_id data, qn_id aux)
 	qn_id in[3] = {x, w};
 	if (!l->norms)
 		in[2] = gates(l, l->at->biases);
-	return qn_tfl_seq_by_step(
-		&l->s, qn_importer_op(im, QN_OP_dense, l->norms ? 2 : 3, in, NULL, NULL));
+	return qn_importer_op(im, QN_OP_dense, l->norms ? 2 : 3, in, NULL, NULL);
 }
 
 /* The outputs of all steps; 0 after a report. */
@@ -178,9 +173,8 @@ static qn_id
 direction(lstm *l, qn_id data, qn_id aux)
 {
 	qn_importer *im = l->o->im;
-	qn_id h = 0, c = 0;
 
-	if (!gates_ok(l))
+	if (data == 0 || !gates_ok(l))
 		return 0;
 	const qn_type *r = qn_importer_type(im, l->o->in[l->at->recurrent + FORGET]);
 	if (r->rank != 2 || r->dim[0] < 1)
@@ -189,15 +183,12 @@ direction(lstm *l, qn_id data, qn_id aux)
 					  (int)r->rank);
 	l->cells = r->dim[0];
 	l->weights = gates(l, l->at->recurrent);
-	qn_id g = all_steps(l, data, aux);
-	qn_id *part = QN_NEW(im->scratch, qn_id, (size_t)l->s.steps);
-	for (int64_t k = 0; g != 0 && k < l->s.steps; k++) {
-		step(l, qn_tfl_seq_at(&l->s, g, k), &h, &c);
-		part[k] = h;
-		if (h == 0)
-			return 0;
-	}
-	return g != 0 ? qn_tfl_seq_joined(&l->s, part) : 0;
+	const qn_elem *e = qn_importer_type(im, data)->elem;
+	qn_tfl_seq_begin(&l->s);
+	qn_id z = projection_of(l, data, aux);
+	qn_id h = qn_tfl_seq_state(&l->s, r->dim[1], e), c = qn_tfl_seq_state(&l->s, l->cells, e);
+	step(l, z, &h, &c);
+	return qn_tfl_seq_end(&l->s, 2, (qn_id[]){h, c}, h);
 }
 
 /* An LSTM whose options 0 to 2 are those that all have; NULL in s.o after a report. */

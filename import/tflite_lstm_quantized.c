@@ -9,10 +9,8 @@
  *               c = clamp(c)                 where the file sets a limit
  *               h = tanh(c) * s_o            rounded once, to the output's parameters
  *
- * Products of data are not made of all steps at once, as in f32: that would take T * 24 bytes per
- * cell.  Each gate's weights have one scale; concatenated they have one for each row.  An add of
- * two values of one i16 scale is exact and saturates.  The first step has no h and no c: both are
- * 0. */
+ * Each gate's weights have one scale; concatenated they have one for each row.  An add of
+ * two values of one i16 scale is exact and saturates.  The first step reads zeros. */
 #include "import/tflite_sequence.h"
 
 #include <math.h>
@@ -293,15 +291,12 @@ step(const lstm *l, qn_id x, qn_id *h, qn_id *c)
 	qn_id z = product(l, x, OF_DATA);
 	qn_attrs clip = {.clamp = {-l->clip, l->clip}};
 
-	if (*h != 0)
-		z = op_as(l, QN_OP_add, z, product(l, *h, OF_STATE), l->before);
+	z = op_as(l, QN_OP_add, z, product(l, *h, OF_STATE), l->before);
 	qn_id s = op_as(l, QN_OP_sigmoid, qn_importer_slice(im, z, 1, 0, SIGMOIDS * l->cells), 0,
 			l->behind);
 	qn_id a = op_as(l, QN_OP_tanh, gate(l, z, SIGMOIDS), 0, l->behind);
 	qn_id made = op_as(l, QN_OP_mul, gate(l, s, 0), a, l->cell);
-	if (*c != 0)
-		made = op_as(l, QN_OP_add, op_as(l, QN_OP_mul, gate(l, s, 1), *c, l->cell), made,
-			     l->cell);
+	made = op_as(l, QN_OP_add, op_as(l, QN_OP_mul, gate(l, s, 1), *c, l->cell), made, l->cell);
 	if (l->clip >= 0)
 		made = qn_importer_op(im, QN_OP_clamp, 1, &made, &clip, NULL);
 	*c = made;
@@ -339,7 +334,6 @@ qn_tfl_lstm_quantized(qn_tfl_op *o)
 {
 	const qn_type *y = qn_tfl_type(o->f, o->to[0]);
 	lstm l = {.o = o, .cells = y->rank == 3 ? y->dim[2] : 0};
-	qn_id h = 0, c = 0;
 
 	if (!qn_tfl_seq_open(o, QN_TFL_STATE(HIDDEN) | QN_TFL_STATE(CELL),
 			     qn_tfl_flag(o, OPTION_TIME_MAJOR, 0) != 0, &l.s) ||
@@ -353,12 +347,10 @@ qn_tfl_lstm_quantized(qn_tfl_op *o)
 	}
 	if (!prepare(&l))
 		return;
-	qn_id *part = QN_NEW(o->im->scratch, qn_id, (size_t)l.s.steps);
-	for (int64_t k = 0; k < l.s.steps; k++) {
-		step(&l, qn_tfl_seq_at(&l.s, o->in[DATA], k), &h, &c);
-		part[k] = qn_tfl_retyped(o, h, y->elem);
-		if (part[k] == 0)
-			return;
-	}
-	qn_tfl_set_result(o, 0, qn_tfl_seq_joined(&l.s, part));
+	qn_tfl_seq_begin(&l.s);
+	qn_id h = qn_tfl_seq_state(&l.s, l.cells, l.hidden);
+	qn_id c = qn_tfl_seq_state(&l.s, l.cells, l.cell);
+	step(&l, qn_tfl_seq_now(&l.s, o->in[DATA]), &h, &c);
+	qn_id next[] = {h, c};
+	qn_tfl_set_result(o, 0, qn_tfl_seq_end(&l.s, 2, next, qn_tfl_retyped(o, h, y->elem)));
 }

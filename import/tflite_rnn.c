@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_rnn.c - UNIDIRECTIONAL_SEQUENCE_RNN and BIDIRECTIONAL_SEQUENCE_RNN in f32, step by step.
  *
- *   all steps   g = dense(data, W, bias)
- *   each step   h = act(g_t + dense(h, R)) */
+ *   each step   h = act(dense(x, W, bias) + dense(h, R)) */
 #include "import/tflite_sequence.h"
 
 /* A direction's weights, recurrent weights, bias and state are consecutive inputs from `at` on.
  * aux: a second data, 0 for none, whose weights are an input too. */
 static qn_id
-direction(const qn_tfl_seq *s, uint32_t at, qn_id data, qn_id aux, uint32_t aux_weights)
+direction(qn_tfl_seq *s, uint32_t at, qn_id data, qn_id aux, uint32_t aux_weights)
 {
 	qn_tfl_op *o = s->o;
 	qn_importer *im = o->im;
 	int64_t activation = qn_tfl_flag(o, 1, QN_TFL_ACT_NONE);
-	qn_id in[3], h = 0, *part = QN_NEW(im->scratch, qn_id, (size_t)s->steps);
+	qn_id in[3];
 
 	for (uint32_t i = 0; i < 3; i++) {
 		in[i] = qn_tfl_real(o, at + i);
@@ -21,27 +20,25 @@ direction(const qn_tfl_seq *s, uint32_t at, qn_id data, qn_id aux, uint32_t aux_
 			return qn_importer_refuse(im, "import.input", "input %u is missing (-1)",
 						  at + i);
 	}
-	qn_id g = qn_importer_op(im, QN_OP_dense, 3,
-				 (qn_id[]){qn_tfl_seq_rows(s, data), in[0], in[2]}, NULL, NULL);
+	const qn_type *r = qn_importer_type(im, in[1]);
+	if (r->rank != 2 || r->dim[0] < 1)
+		return qn_importer_refuse(im, "import.rank",
+					  "recurrent weights of %d dimensions; must be 2",
+					  (int)r->rank);
+	qn_tfl_seq_begin(s);
+	const qn_id h = qn_tfl_seq_state(s, r->dim[0], r->elem);
+	qn_id z = qn_importer_op(im, QN_OP_dense, 3,
+				 (qn_id[]){qn_tfl_seq_now(s, data), in[0], in[2]}, NULL, NULL);
 	if (aux != 0) {
 		const qn_id w = qn_tfl_real(o, aux_weights);
 
-		g = qn_importer_binary(
-			im, QN_OP_add, g,
-			qn_importer_binary(im, QN_OP_dense, qn_tfl_seq_rows(s, aux), w));
+		z = qn_importer_binary(
+			im, QN_OP_add, z,
+			qn_importer_binary(im, QN_OP_dense, qn_tfl_seq_now(s, aux), w));
 	}
-	g = qn_tfl_seq_by_step(s, g);
-	for (int64_t k = 0; g != 0 && k < s->steps; k++) {
-		qn_id z = qn_tfl_seq_at(s, g, k);
-
-		if (k > 0)
-			z = qn_importer_binary(im, QN_OP_add, z,
-					       qn_importer_binary(im, QN_OP_dense, h, in[1]));
-		part[k] = h = qn_tfl_activated(o, z, activation);
-		if (h == 0)
-			return 0;
-	}
-	return g != 0 ? qn_tfl_seq_joined(s, part) : 0;
+	z = qn_importer_binary(im, QN_OP_add, z, qn_importer_binary(im, QN_OP_dense, h, in[1]));
+	z = qn_tfl_activated(o, z, activation);
+	return qn_tfl_seq_end(s, 1, &z, z);
 }
 
 static void

@@ -37,7 +37,7 @@ qn_tfl_seq_open(qn_tfl_op *o, uint64_t states, bool time_major, qn_tfl_seq *s)
 					  (int)x->rank) != 0;
 	if ((uint64_t)x->dim[time_major ? 0 : 1] > most)
 		return qn_importer_refuse(o->im, "import.size",
-					  "a sequence of %lld steps; at most %llu are unrolled%s",
+					  "a sequence of %lld steps; at most %llu are read%s",
 					  (long long)x->dim[time_major ? 0 : 1],
 					  (unsigned long long)most, qn_importer_more(o->im)) != 0;
 	*s = (qn_tfl_seq){.o = o,
@@ -47,61 +47,33 @@ qn_tfl_seq_open(qn_tfl_op *o, uint64_t states, bool time_major, qn_tfl_seq *s)
 	return true;
 }
 
-qn_id
-qn_tfl_seq_rows(const qn_tfl_seq *s, qn_id x)
+void
+qn_tfl_seq_begin(qn_tfl_seq *s)
 {
-	if (x == 0)
+	qn_importer_steps_begin(s->o->im, s->steps, &s->loop);
+}
+
+qn_id
+qn_tfl_seq_now(qn_tfl_seq *s, qn_id x)
+{
+	return x == 0 ? 0
+		      : qn_importer_steps_slice(&s->loop, x, s->time_major ? 0 : 1, s->backward);
+}
+
+qn_id
+qn_tfl_seq_state(qn_tfl_seq *s, int64_t cells, const qn_elem *e)
+{
+	const int64_t dim[] = {s->batch, cells};
+
+	return qn_importer_steps_carry(&s->loop, qn_importer_zeros(s->o->im, e, 2, dim));
+}
+
+qn_id
+qn_tfl_seq_end(qn_tfl_seq *s, uint32_t n, const qn_id *next, qn_id x)
+{
+	if (!qn_importer_steps_end(&s->loop, n, next) || x == 0)
 		return 0;
-	const qn_type *type = qn_importer_type(s->o->im, x);
-	return qn_importer_reshape(s->o->im, x, 2,
-				   (int64_t[]){s->batch * s->steps, type->dim[type->rank - 1]});
-}
-
-/* [batch,steps,F] or [steps,batch,F] of that many steps. */
-static qn_id
-in_order(const qn_tfl_seq *s, qn_id x, int64_t steps)
-{
-	if (x == 0)
-		return 0;
-	const qn_type *type = qn_importer_type(s->o->im, x);
-	return qn_importer_reshape(s->o->im, x, 3,
-				   (int64_t[]){s->time_major ? steps : s->batch,
-					       s->time_major ? s->batch : steps,
-					       type->dim[type->rank - 1]});
-}
-
-qn_id
-qn_tfl_seq_by_step(const qn_tfl_seq *s, qn_id rows)
-{
-	return in_order(s, rows, s->steps);
-}
-
-qn_id
-qn_tfl_seq_at(const qn_tfl_seq *s, qn_id x, int64_t k)
-{
-	int64_t t = s->backward ? s->steps - 1 - k : k;
-
-	if (x == 0)
-		return 0;
-	const qn_type *type = qn_importer_type(s->o->im, x);
-	return qn_importer_reshape(s->o->im,
-				   qn_importer_slice(s->o->im, x, s->time_major ? 0 : 1, t, t + 1),
-				   2, (int64_t[]){s->batch, type->dim[2]});
-}
-
-qn_id
-qn_tfl_seq_joined(const qn_tfl_seq *s, const qn_id *part)
-{
-	qn_id *in = QN_NEW(s->o->im->scratch, qn_id, (size_t)s->steps);
-
-	for (int64_t k = 0; k < s->steps; k++) {
-		int64_t t = s->backward ? s->steps - 1 - k : k;
-
-		in[t] = in_order(s, part[k], 1);
-		if (in[t] == 0)
-			return 0;
-	}
-	return qn_tfl_joined(s->o, s->steps, in, s->time_major ? 0 : 1);
+	return qn_importer_steps_stack(&s->loop, x, s->time_major ? 0 : 1, s->backward);
 }
 
 /* ---- both directions ---- */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_sequence.h - what the operators over a sequence share: it is written out step by step,
- * from a state of 0.
+/* tflite_sequence.h - what the operators over a sequence share: a loop over its steps, from a state
+ * of 0.
  *
  *   qn_tfl_seq s;
  *   if (!qn_tfl_seq_open(o, QN_TFL_STATE(4), time_major, &s))
  *           return;                                       reported
- *   qn_id g = qn_tfl_seq_by_step(&s, f(qn_tfl_seq_rows(&s, data)));     all steps at once
- *   for (int64_t k = 0; k < s.steps; k++)
- *           part[k] = f(qn_tfl_seq_at(&s, g, k), state);
- *   qn_tfl_set_result(o, 0, qn_tfl_seq_joined(&s, part)); */
+ *   qn_tfl_seq_begin(&s);
+ *   qn_id h = qn_tfl_seq_state(&s, cells, e);
+ *   qn_id next = f(qn_tfl_seq_now(&s, data), h);
+ *   qn_tfl_set_result(o, 0, qn_tfl_seq_end(&s, 1, &next, next)); */
 #ifndef QN_IMPORT_TFLITE_SEQUENCE_H
 #define QN_IMPORT_TFLITE_SEQUENCE_H
 
+#include "import/importer_steps.h"
 #include "import/tflite.h"
 
 #define QN_TFL_STATE(i) (UINT64_C(1) << (i))
@@ -21,18 +22,20 @@ typedef struct qn_tfl_seq {
 	int64_t batch, steps;
 	bool time_major; /* [steps,batch,…], else [batch,steps,…] */
 	bool backward;   /* step k is number steps-1-k of the data and of the result */
+	qn_importer_steps loop;
 } qn_tfl_seq;
 
 /* Data is input 0.  states: bits of the inputs that are states, which begin at 0: each is a variable
  * or left out, and no other one is a variable.  false after a report. */
 bool qn_tfl_seq_open(qn_tfl_op *o, uint64_t states, bool time_major, qn_tfl_seq *s);
-/* [.,.,F] as rows [.,F], and back. */
-qn_id qn_tfl_seq_rows(const qn_tfl_seq *s, qn_id x);
-qn_id qn_tfl_seq_by_step(const qn_tfl_seq *s, qn_id rows);
-/* Step k, [batch,F]. */
-qn_id qn_tfl_seq_at(const qn_tfl_seq *s, qn_id x, int64_t k);
-/* Steps [batch,F] concatenated, in the data's order. */
-qn_id qn_tfl_seq_joined(const qn_tfl_seq *s, const qn_id *part);
+/* Begins the loop over the steps; then: the data of a step, [batch,F], and a state [batch,cells] of elements
+ * e that begins at 0. */
+void qn_tfl_seq_begin(qn_tfl_seq *s);
+qn_id qn_tfl_seq_now(qn_tfl_seq *s, qn_id x);
+qn_id qn_tfl_seq_state(qn_tfl_seq *s, int64_t cells, const qn_elem *e);
+/* Ends it: the states of the next step, in their order.  The value [batch,F] of all steps, in the data's order;
+ * 0 after a report. */
+qn_id qn_tfl_seq_end(qn_tfl_seq *s, uint32_t n, const qn_id *next, qn_id x);
 
 /* ---- both directions ---- */
 

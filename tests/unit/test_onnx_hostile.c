@@ -264,7 +264,7 @@ static void
 long_sequence(void **state)
 {
 	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "60000,1,1");
+	onx_input(file, "x", ONX_FLOAT, "70000,1,1");
 	onx_floats(file, "w", "1,4,1", (const float[]){1, 1, 1, 1});
 	onx_floats(file, "r", "1,4,1", (const float[]){1, 1, 1, 1});
 	onx_node(file, "LSTM", "x,w,r", "y");
