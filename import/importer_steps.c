@@ -75,7 +75,7 @@ qn_id
 qn_importer_zeros(qn_importer *im, const qn_elem *e, int32_t rank, const int64_t *dim)
 {
 	const qn_type *type = qn_type_tensor(&im->m->types, e, rank, dim);
-	const bool codes = qn_elem_is_quant(e);
+	const bool quantized = qn_elem_is_quant(e);
 	double scale;
 	int64_t zp = 0;
 	void *data;
@@ -83,7 +83,7 @@ qn_importer_zeros(qn_importer *im, const qn_elem *e, int32_t rank, const int64_t
 	if (!qn_importer_take_type(im, type))
 		return 0;
 	qn_tensor *x = qn_tensor_new(im->m->arena, type, &data);
-	if (codes)
+	if (quantized)
 		qn_elem_param(&im->m->types, e, 0, &scale, &zp);
 	for (int64_t i = 0; zp != 0 && i < qn_type_count(type); i++)
 		qn_store_i64(data, e->plain, i, zp);

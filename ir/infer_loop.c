@@ -34,8 +34,8 @@ static bool
 is_tensor(const qn_graph *g, const qn_node *n, uint32_t i)
 {
 	return !qn_infer_in(g, n, i)->is_tuple ||
-	       qn_infer_error(g, n, "type.tuple",
-			      "input %u is a tuple; take a field with `get`", i);
+	       qn_infer_error(g, n, "type.tuple", "input %u is a tuple; take a field with `get`",
+			      i);
 }
 
 /* Not deeper than calls may nest. */
@@ -99,7 +99,8 @@ qn_infer_loop_slice(const qn_graph *g, const qn_node *n, const qn_type *declared
 		return NULL;
 	const qn_shape x = qn_shape_of(qn_infer_in(g, n, 0));
 	if (x.rank < 0) {
-		(void)qn_infer_refuse(g, n, "shape.rank", "loop_slice needs an input of known rank");
+		(void)qn_infer_refuse(g, n, "shape.rank",
+				      "loop_slice needs an input of known rank");
 		return NULL;
 	}
 	if (!qn_infer_axis(g, n, a->axis, x.rank, &axis))
@@ -128,7 +129,8 @@ qn_infer_loop_stack(const qn_graph *g, const qn_node *n, const qn_type *declared
 		return NULL;
 	const qn_shape x = qn_shape_of(qn_infer_in(g, n, 0));
 	if (x.rank < 0) {
-		(void)qn_infer_refuse(g, n, "shape.rank", "loop_stack needs an input of known rank");
+		(void)qn_infer_refuse(g, n, "shape.rank",
+				      "loop_stack needs an input of known rank");
 		return NULL;
 	}
 	if (!qn_infer_result_rank(g, n, x.rank + 1) ||

@@ -53,9 +53,8 @@ bool
 qn_loop_next(const qn_graph *g, const qn_loops *l, qn_id carry, qn_id *next)
 {
 	const uint32_t of = l->n > 0 ? l->of[carry] : 0;
-	const qn_node *end = of != 0 && l->loop[of - 1].end != 0
-				     ? qn_graph_node(g, l->loop[of - 1].end)
-				     : NULL;
+	const qn_node *end =
+		of != 0 && l->loop[of - 1].end != 0 ? qn_graph_node(g, l->loop[of - 1].end) : NULL;
 	const int64_t at = qn_graph_node(g, carry)->attr->loop_carry.index + 1;
 
 	if (end == NULL || at >= end->nin)
@@ -178,7 +177,8 @@ mark_after(const qn_graph *g, const qn_loops *l, uint32_t k, bool *after)
 			if (qn_loop_is_in(l, l->with[id], k))
 				continue;
 			for (uint32_t i = 0; i < n->nin; i++)
-				now = now || after[n->in[i]] || qn_loop_is_in(l, l->with[n->in[i]], k);
+				now = now || after[n->in[i]] ||
+				      qn_loop_is_in(l, l->with[n->in[i]], k);
 			/* not the loops around k, in which it stands */
 			for (uint32_t j = l->with[id]; j != 0; j = l->loop[j - 1].parent) {
 				if (qn_loop_is_in(l, k, j))

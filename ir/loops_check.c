@@ -52,13 +52,13 @@ check_links(const qn_graph *g, const qn_loops *l, qn_id id)
 	}
 	const qn_type *x = qn_infer_in(g, n, 0);
 	if (n->op == QN_OP_loop_slice && x->rank > 0)
-		check_length(g, n, "data",
-			     x->dim[from_front(n->attr->loop_slice.axis, x->rank)],
+		check_length(g, n, "data", x->dim[from_front(n->attr->loop_slice.axis, x->rank)],
 			     loop->attr->loop.count);
 	if (n->op == QN_OP_loop_stack)
 		check_length(g, n, "a stack", n->attr->loop_stack.length, loop->attr->loop.count);
 	if (leaves && !fits_end(l, n))
-		problem(g, id, "the value belongs to a loop inside; take its last value, or stack it");
+		problem(g, id,
+			"the value belongs to a loop inside; take its last value, or stack it");
 	if (n->op == QN_OP_loop_end && l->of[id] != l->of[n->in[0]])
 		problem(g, id, "a carried value belongs to another loop");
 	if (n->op == QN_OP_loop_end && l->loop[l->of[id] - 1].end != id)
@@ -123,7 +123,8 @@ check_order(const qn_graph *g, const qn_loops *l)
 			if (op == QN_OP_const || op == QN_OP_input ||
 			    qn_loop_is_in(l, l->with[id], k))
 				continue;
-			problem(g, id, "it stands between nodes of a loop that it does not depend on");
+			problem(g, id,
+				"it stands between nodes of a loop that it does not depend on");
 		}
 }
 

@@ -55,8 +55,8 @@ slice(unroller *u, const qn_node *n, int64_t t)
 	}
 	qn_attrs_default(QN_ATTRS(axes), &drop);
 	drop.axes.axes = (qn_list){.n = 1, .v = {axis}};
-	return op(u, QN_OP_squeeze, n->name,
-		  op(u, QN_OP_slice, NULL, u->map[n->in[0]], &part), &drop);
+	return op(u, QN_OP_squeeze, n->name, op(u, QN_OP_slice, NULL, u->map[n->in[0]], &part),
+		  &drop);
 }
 
 /* Keeps the part of step t, whose axis has length 1. */

@@ -67,7 +67,7 @@ prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		qn_##op(&a, e->in[0], e->in[1], e->out);                                           \
 	}                                                                                          \
                                                                                                    \
-	static void op##_codes(const qn_eval *e, const void *args)                                 \
+	static void op##_quantized(const qn_eval *e, const void *args)                             \
 	{                                                                                          \
 		qn_##op(args, e->in[0], e->in[1], e->out);                                         \
 	}                                                                                          \
@@ -77,7 +77,9 @@ prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.plain = op##_real,                                                                \
 		.refuse = refuse,                                                                  \
 		.indices = 1U << 1,                                                                \
-		.codes = {.prepare = prepare, .run = op##_codes, .families = QN_ALL_FAMILIES},     \
+		.quantized = {.prepare = prepare,                                                  \
+			      .run = op##_quantized,                                               \
+			      .families = QN_ALL_FAMILIES},                                        \
 	};
 
 LOOP_IMPL(loop_slice)
@@ -93,7 +95,7 @@ begin(const qn_eval *e)
 }
 
 static void
-begin_codes(const qn_eval *e, const void *args)
+begin_quantized(const qn_eval *e, const void *args)
 {
 	(void)args;
 	begin(e);
@@ -102,7 +104,7 @@ begin_codes(const qn_eval *e, const void *args)
 const qn_impl qn_impl_loop = {
 	.real = begin,
 	.plain = begin,
-	.codes = {.prepare = prepare, .run = begin_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = prepare, .run = begin_quantized, .families = QN_ALL_FAMILIES},
 };
 
 /* The number of the step that ends. */
@@ -113,7 +115,7 @@ end(const qn_eval *e)
 }
 
 static void
-end_codes(const qn_eval *e, const void *args)
+end_quantized(const qn_eval *e, const void *args)
 {
 	(void)args;
 	end(e);
@@ -122,5 +124,5 @@ end_codes(const qn_eval *e, const void *args)
 const qn_impl qn_impl_loop_end = {
 	.real = end,
 	.plain = end,
-	.codes = {.prepare = prepare, .run = end_codes, .families = QN_ALL_FAMILIES},
+	.quantized = {.prepare = prepare, .run = end_quantized, .families = QN_ALL_FAMILIES},
 };

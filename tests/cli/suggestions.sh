@@ -71,7 +71,7 @@ has_words 'skip name' stderr "'hiden' matches nothing that would be quantized; d
 usage method "unknown calibration method 'percentil' (expected minmax|; did you mean 'percentile'? [method.unknown]" compile good.json --calib ok.npy -o out --method percentil
 usage 'method parameter' "unknown parameter 'q' of calibration method percentile (expected p" compile good.json --calib ok.npy -o out --method percentile:q=99
 usage 'method value' "invalid value '101' of parameter p of calibration method percentile (expected a number from" compile good.json --calib ok.npy -o out --method percentile:p=101
-usage pass "unknown pass 'partitoin' (expected axes, clean, fake-quant, equalize, partition,|; did you mean 'partition'?" opt good.json --passes clean,partitoin
+usage pass "unknown pass 'partitoin' (expected inline-bodies, axes, clean, fake-quant, equalize, partition,|; did you mean 'partition'?" opt good.json --passes clean,partitoin
 usage skip "invalid value 'frist' (expected first, last, name:GLOB or op:OP); did you mean 'first'?" $Q --skip frist
 usage 'skip op' "unknown op 'dens'; did you mean 'dense'?" $Q --skip op:dens
 usage explain "unknown symbol or quantized value 'hiden'; did you mean 'hidden.x'?" calibrate good.json --calib ok.npy -o out.json --explain hiden

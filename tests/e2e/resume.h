@@ -149,8 +149,8 @@ resume_passes(void)
 static inline bool
 resume_runs(const resume_row *row, size_t pass)
 {
-	if (pass == RESUME_INLINE_BODIES || pass == RESUME_FAKE_QUANT || pass == RESUME_EQUALIZE || pass == RESUME_INSTRUMENT ||
-	    pass == RESUME_TRANSFORM || pass == RESUME_SIMPLIFY ||
+	if (pass == RESUME_INLINE_BODIES || pass == RESUME_FAKE_QUANT || pass == RESUME_EQUALIZE ||
+	    pass == RESUME_INSTRUMENT || pass == RESUME_TRANSFORM || pass == RESUME_SIMPLIFY ||
 	    (pass == RESUME_REPAIR && !row->repairs))
 		return false;
 	return row->align != 0 || strcmp(qn_pass_name(pass), "align") != 0;
@@ -232,7 +232,7 @@ resume_compile(resume_case *c, size_t from, size_t to)
 		.recipe = recipe ? c->net->recipe : NULL,
 		.method = calibrates ? r->method : NULL,
 		.align = from <= RESUME_ALIGN && to > RESUME_ALIGN ? r->align : 0,
-		.rounding = from == 0 ? r->rounding : QN_ROUND_DEFAULT,
+		.rounding = from <= RESUME_AXES ? r->rounding : QN_ROUND_DEFAULT,
 		.calib = c->x,
 		.ncalib = calibrates || repairs ? c->nin : 0,
 		.weights_type = quantizes && r->repairs ? QN_WEIGHTS_I4 : QN_WEIGHTS_I8,
