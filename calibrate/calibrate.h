@@ -122,6 +122,9 @@ qn_status qn_calibration_find(const qn_calibration *c, const qn_statistics *s,
 /* The parameters of a finding for its value. */
 void qn_finding_params(const qn_watch *w, const qn_finding *f, double *scale, int64_t *zp);
 qn_status qn_calibration_bind(const qn_calibration *c, const qn_finding *f) QN_MUST_CHECK;
+/* The same, and each callback binds its partitions' symbols after it, in the order of the graph. */
+qn_status qn_calibration_call_back(const qn_calibration *c, const qn_finding *found,
+				   qn_dataset *data, const qn_calib_opts *o) QN_MUST_CHECK;
 /* Binds the symbol of watch i, which has channels, to a scale for each and one zero point for all. */
 qn_status qn_channels_bind(const qn_calibration *c, const qn_finding *f, size_t i) QN_MUST_CHECK;
 

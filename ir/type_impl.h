@@ -104,7 +104,7 @@ int64_t qn_elem_block(const qn_elem *e, int32_t d);
 /* A sub-channel element whose flat vector (of a symbol) gets the scale shape of this tensor. */
 const qn_elem *qn_elem_shaped(qn_types *t, const qn_elem *e, int32_t rank, const int64_t *dim);
 
-/* ---- the parser (type_parse.c, type_parse_elem.c, type_parse_scale.c) ---- */
+/* ---- the parser (type_parse*.c) ---- */
 
 typedef struct qn_parser {
 	qn_types *t;
@@ -132,5 +132,18 @@ qn_status qn_parse_scale(qn_parser *p, const qn_scale **out);
 /* "@name" as a vector of scales. */
 qn_status qn_parse_named(qn_parser *p, const qn_scale **out);
 qn_status qn_parse_symbol(qn_parser *p, const qn_symbol **out); /* after the '$' */
+
+/* Parts of element types (type_parse_parts.c). */
+size_t qn_parse_word(qn_parser *p, const char **out); /* its length; not past it */
+bool qn_is_word(const char *s, size_t n, const char *w);
+qn_plain qn_plain_named(const char *s, size_t n); /* QN_NPLAIN: there is none */
+qn_status qn_parse_storage(qn_parser *p, qn_elem *d);
+bool qn_parse_small_storage(qn_parser *p, qn_elem *d); /* false: it is not one */
+qn_status qn_parse_float_type(qn_parser *p, qn_elem *d);
+/* axis and block have room for QN_MAX_RANK + 1: the one too many is refused with the type. */
+qn_status qn_parse_granularity(qn_parser *p, qn_elem *d, int32_t *axis, int64_t *block);
+qn_status qn_parse_blocks(qn_parser *p, qn_elem *d, int32_t *axis, int64_t *block); /* after "{" */
+qn_status qn_parse_stored_as(qn_parser *p, qn_elem *d);
+void qn_parser_sort_parts(qn_parser *p, qn_elem *d, int32_t *axis);
 
 #endif
