@@ -307,8 +307,8 @@ refuse_type(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 			 qn_plain_table[have].name, in->name, to->name, hint);
 }
 
-/* The plain type of the elements must be that of the input's storage; f64 may replace f32, and
- * float values for quantized values of one scale. */
+/* The plain type of the elements must be that of the input's storage; other floats may replace f32, and
+ * float values quantized values of one scale. */
 qn_status
 qn_fit_source(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *s,
 	      const qn_source **out)
@@ -316,13 +316,13 @@ qn_fit_source(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source
 	qn_types *t = &g->model->types;
 	const qn_elem *want = in->type->elem;
 	qn_plain have = s->type->elem->plain;
-	bool real = have == QN_PLAIN_f32 || have == QN_PLAIN_f64;
+	const bool real = qn_plain_table[have].is_float;
 
 	*out = s;
 	QN_TRY(check_shape(g, a, in, s));
 	if (real && want->kind == QN_ELEM_UNIFORM && want->gran == QN_PER_TENSOR)
 		*out = qn_source_quantized(t, a, s, want);
-	else if (have == QN_PLAIN_f64 && want->plain == QN_PLAIN_f32)
+	else if (real && have != QN_PLAIN_f32 && want->plain == QN_PLAIN_f32)
 		*out = qn_source_real(t, a, s);
 	else if (have != want->plain)
 		return refuse_type(g, a, in, s);

@@ -21,15 +21,24 @@ choose_format(const char *name, const options *o, qn_format *out)
 			name, o->output);
 		return false;
 	}
-	bool json_file = program_ends(o->output, ".json");
-	if ((json_file || program_ends(o->output, ".qir")) && (o->emit == 0 || json == json_file)) {
-		*out = json_file ? QN_FORMAT_JSON : QN_FORMAT_IR;
-		return true;
+	const bool json_file = program_ends(o->output, ".json");
+	if (!json_file && !program_ends(o->output, ".qir")) {
+		fprintf(stderr,
+			"quern %s: -o '%s': a model is written to FILE.json, or as text to "
+			"FILE.qir\n",
+			name, o->output);
+		return false;
 	}
-	fprintf(stderr,
-		"quern %s: -o '%s': a model is written to FILE.json, or as text to FILE.qir\n",
-		name, o->output);
-	return false;
+	if (o->emit != 0 && json != json_file) {
+		fprintf(stderr,
+			"quern %s: -o '%s' is written as %s, not as --emit=%s says; leave --emit "
+			"out, or write to FILE.%s\n",
+			name, o->output, json_file ? "json" : "ir", json ? "json" : "ir",
+			json ? "json" : "qir");
+		return false;
+	}
+	*out = json_file ? QN_FORMAT_JSON : QN_FORMAT_IR;
+	return true;
 }
 
 static qn_status

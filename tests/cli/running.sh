@@ -42,11 +42,20 @@ tail -c +129 "$E/calib.npy" >calib.bin
 silent 'bin' compile -q "$E/digits.json" --calib calib.bin --shape 8,8,1 --self-test 0 -o by-bin
 od -An -v -tf4 -w256 calib.bin | sed 's/^ *//; s/  */,/g' >calib.csv
 silent 'csv' compile -q "$E/digits.json" --calib image=calib.csv --self-test 0 -o by-csv
+# pixels are k / 16: exact with 16 bits
+printf "$(od -An -v -tf4 -w4 calib.bin | awk '{
+	e = 0
+	for (v = $1; v > 0 && v < 1; v *= 2)
+		e--
+	h = v > 0 ? (e + 15) * 1024 + (v - 1) * 1024 : 0
+	printf "\\%03o\\%03o", h % 256, int(h / 256)
+}')" | npy f16.npy '<f2' '200, 8, 8, 1'
+silent 'f16' compile -q "$E/digits.json" --calib f16.npy --self-test 0 -o by-f16
 mkdir pictures
 od -An -v -tf4 -w256 calib.bin | awk '{ f = sprintf("pictures/%03d.pgm", NR); printf "P2 8 8 16" >f; for (i = 1; i <= NF; i++) printf " %d", $i * 16 >f; close(f) }'
 silent 'pictures' compile -q "$E/digits.json" --calib pictures --input-scale 0.0625 --self-test 0 -o by-pictures
 silent 'npy' compile -q "$E/digits.json" --calib "$E/calib.npy" --self-test 0 -o by-npy
-for k in bin csv pictures; do
+for k in bin csv f16 pictures; do
 	[ "$(ls "by-$k" | wc -l)" -eq 5 ] || fail "$k" "not five files"
 	for f in "by-$k"/* by-npy/*; do
 		sed -i -E 's/calib=[^ "]*//; s/((  model  |CONTENT|content_hash":) ).*/\1/; s/(CONTENT != ).*/\1/; s/, "preprocessing": \{[^}]*\}//' "$f"
