@@ -10,6 +10,7 @@
 #include "formats/file.h"
 #include "formats/json_graph.h"
 #include "import/import.h"
+#include "import/quant_params.h"
 #include "passes/passes.h"
 
 enum { MOST_TIMES = 1 << 20 }; /* of qn_import_opts.limit */
@@ -191,6 +192,8 @@ load(void *arg, qn_arena *scratch)
 	box->m.scratch = scratch;
 	if (foreign == QN_IMPORT_NONE)
 		QN_TRY(qn_pin_inputs(&box->m, c->path, c->how.npin, c->how.pin));
+	if (c->opts.quant_params != NULL)
+		QN_TRY(qn_import_quant_params(&box->m, c->opts.quant_params));
 	if (c->opts.front_end != NULL)
 		QN_TRY(qn_front_end(&box->m, c->path, c->opts.front_end));
 	QN_TRY(qn_tie_states(&box->m, c->path, c->opts.ntie, c->opts.tie, c->ninit, c->init));

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "formats/quant_params_impl.h"
+#include "formats/quant_params_read.h"
 #include "ir/diag.h"
 #include "ir/layout_quantizer.h"
 
@@ -58,38 +58,6 @@ add_quantizer(const application *x, const char *layer_name, const char *name,
 	return add(x, layer_name, name, &t);
 }
 
-/* How one tensor is quantized: v / s + zp. */
-typedef struct coding {
-	const qn_dtype *dtype;
-	const qn_params_array *s;
-	const float *zp; /* as many as s; NULL: 0 */
-	bool saturate;   /* false: an integer that does not fit is an error */
-} coding;
-
-/* n integers from v; `each` elements share a scale.  place: of messages. */
-static qn_status
-codes(const application *x, const char *place, const coding *c, int64_t first, int64_t n,
-      int64_t each, const float *v, uint8_t *out)
-{
-	double min, max, epsilon;
-
-	qn_dtype_range(c->dtype, &min, &max, &epsilon);
-	for (int64_t i = 0; i < n; i++) {
-		const int64_t k = first + i / each;
-		const float quotient = v[i] / c->s->v[k];
-		const float sum = c->zp != NULL ? quotient + c->zp[k] : quotient;
-		double r = qn_dtype_is_float(c->dtype) ? (double)sum : (double)rintf(sum);
-
-		if (isnan(r) || (!c->saturate && !(r >= min && r <= max)))
-			return qn_report(x->p.env, QN_EINVALID, "quant-params.overflow", place,
-					 "element %lld becomes %g, beyond the range of %s",
-					 (long long)i, r, c->dtype->name);
-		r = r < min ? min : r;
-		qn_dtype_store(c->dtype, out, i, r > max ? max : r);
-	}
-	return QN_OK;
-}
-
 static qn_plane
 plane_of(const char *name, const qn_dtype *dtype, int32_t rank, const int64_t *dim,
 	 const uint8_t *data)
@@ -121,10 +89,10 @@ numbers(qn_arena *a, const char *name, const qn_dtype *dtype, const qn_params_ar
 /* Part p of a tensor of layer l: TensorScaledLayout of f32 values. */
 static qn_status
 add_codes(const application *x, const qn_params_layer *l, int p, const char *name,
-	  const qn_layout_tensor *w, const coding *c)
+	  const qn_layout_tensor *w, const qn_params_array *scales, const qn_params_coding *c)
 {
 	const int64_t rows = w->dim[0] / l->parts, inner = qn_layout_elements(w) / w->dim[0];
-	const int64_t n = rows * inner, first = c->s->rank == 0 ? 0 : p * rows;
+	const int64_t n = rows * inner, first = c->nscale == 1 ? 0 : p * rows;
 	float *v = QN_NEW(x->p.a, float, (size_t)qn_layout_elements(w));
 	uint8_t *qs = QN_NEW(x->p.a, uint8_t, (size_t)n * c->dtype->bytes);
 	qn_layout_tensor t = {.rank = w->rank, .nplane = c->zp != NULL ? 3 : 2};
@@ -133,12 +101,16 @@ add_codes(const application *x, const qn_params_layer *l, int p, const char *nam
 	qn_layout_dequant(w, v);
 	memcpy(t.dim, w->dim, sizeof t.dim);
 	t.dim[0] = rows;
-	QN_TRY(codes(x, qn_archive_at(x->p.a, x->from->place, l->part[p], name), c, first, n,
-		     c->s->rank == 0 ? n : inner, v + p * n, qs));
-	t.plane[0] = numbers(x->p.a, "d", qn_dtype_by_name("f32"), c->s, rows, c->s->v, first);
+	qn_params_coding part = *c;
+	part.nscale = c->nscale == 1 ? 1 : rows;
+	part.s += first;
+	part.zp = c->zp != NULL ? c->zp + first : NULL;
+	QN_TRY(qn_params_codes(&x->p, qn_archive_at(x->p.a, x->from->place, l->part[p], name),
+			       &part, n, inner, v + p * n, qs));
+	t.plane[0] = numbers(x->p.a, "d", qn_dtype_by_name("f32"), scales, rows, c->s, first);
 	t.plane[1] = plane_of("qs", c->dtype, t.rank, t.dim, qs);
 	if (c->zp != NULL)
-		t.plane[2] = numbers(x->p.a, "m", c->dtype, c->s, rows, c->zp, first);
+		t.plane[2] = numbers(x->p.a, "m", c->dtype, scales, rows, c->zp, first);
 	qn_layout_set_meta(&t, "dtype", "\"float32\"");
 	return add(x, l->part[p], name, &t);
 }
@@ -184,10 +156,11 @@ static qn_status
 add_weight(const application *x, const qn_params_layer *l, const qn_layout_tensor *w)
 {
 	const bool offset = l->weight_zp.v != NULL && !qn_params_zero(&l->weight_zp);
-	const coding c = {.dtype = l->weight_dtype,
-			  .s = &l->weight_scale,
-			  .zp = offset ? l->weight_zp.v : NULL,
-			  .saturate = true};
+	const qn_params_coding c = {.dtype = l->weight_dtype,
+				    .nscale = l->weight_scale.n,
+				    .s = l->weight_scale.v,
+				    .zp = offset ? l->weight_zp.v : NULL,
+				    .saturate = true};
 
 	if (l->quantized && (!divides(l, w) || !fits(&l->weight_scale, w) ||
 			     (offset && l->weight_zp.n != l->weight_scale.n)))
@@ -195,7 +168,7 @@ add_weight(const application *x, const qn_params_layer *l, const qn_layout_tenso
 				     "'weight_scale' or 'weight_zp' do not have one number, or one "
 				     "for each output channel of the weight");
 	for (int p = 0; p < l->parts; p++) {
-		QN_TRY(l->quantized ? add_codes(x, l, p, "weight", w, &c)
+		QN_TRY(l->quantized ? add_codes(x, l, p, "weight", w, &l->weight_scale, &c)
 				    : add(x, l->part[p], "weight", w));
 		if (l->premul.v != NULL)
 			QN_TRY(add_premul(x, l, p, w));
@@ -204,7 +177,9 @@ add_weight(const application *x, const qn_params_layer *l, const qn_layout_tenso
 					     l->input_dtype));
 		if (l->output_scale.v != NULL)
 			QN_TRY(add_quantizer(x, l->part[p], "q_output", &l->output_scale,
-					     l->output_dtype));
+					     l->output_dtype != NULL
+						     ? l->output_dtype
+						     : qn_dtype_by_torch("float8_e4m3fnuz")));
 	}
 	return QN_OK;
 }
@@ -222,13 +197,13 @@ add_bias(const application *x, const qn_params_layer *l, const qn_layout_tensor 
 	for (int64_t i = 0; i < s.n; i++)
 		v[i] = l->input_scale.v[0] * l->weight_scale.v[i];
 	s.v = v;
-	const coding c = {.dtype = qn_dtype_by_name("i32"), .s = &s};
+	const qn_params_coding c = {.dtype = qn_dtype_by_name("i32"), .nscale = s.n, .s = s.v};
 	if (b->rank != 1 || !divides(l, b) || !fits(&s, b))
 		return qn_params_bad(&x->p, l->json, "quant-params.shape",
 				     "the bias does not have one element for each output channel "
 				     "of the weight");
 	for (int p = 0; p < l->parts; p++)
-		QN_TRY(add_codes(x, l, p, "bias", b, &c));
+		QN_TRY(add_codes(x, l, p, "bias", b, &s, &c));
 	return QN_OK;
 }
 
@@ -245,33 +220,19 @@ layer_of(const application *x, const char *tensor, const char *end)
 	return qn_json_find(x->p.doc.root, qn_arena_strn(x->p.a, tensor, n - k));
 }
 
-/* Whether a layer is an output of attention, which has a quantizer and no weight. */
-static bool
-is_output(const char *name)
-{
-	static const char *const ends[] = {"output_softmax_quant", "out_q", "out_k", "out_v"};
-	const size_t n = strlen(name);
-
-	for (size_t i = 0; i < QN_COUNT(ends); i++)
-		if (n >= strlen(ends[i]) && strcmp(name + n - strlen(ends[i]), ends[i]) == 0)
-			return true;
-	return false;
-}
-
-/* Layers without a weight in the archive: outputs; others are mistakes. */
+/* Layers without a weight in the archive: outputs of attention; others are mistakes. */
 static qn_status
 add_outputs(const application *x)
 {
 	for (size_t i = 0; i < x->p.doc.root->n; i++) {
 		const qn_json *v = &x->p.doc.root->child[i];
-		const qn_dtype *dtype;
-		qn_params_array scale;
+		qn_params_layer l;
 		qn_buf b;
 
-		QN_TRY(qn_params_array_read(&x->p, v, "act_scale", &scale));
-		if (is_output(v->key) && scale.v != NULL) {
-			QN_TRY(qn_params_dtype_read(&x->p, v, "act_zp_dtype", "int8", &dtype));
-			QN_TRY(add_quantizer(x, v->key, "q_output", &scale, dtype));
+		QN_TRY(qn_params_layer_read(&x->p, v, &l));
+		if (l.attention) {
+			QN_TRY(add_quantizer(x, v->key, "q_output", &l.output_scale,
+					     l.output_dtype));
 			continue;
 		}
 		qn_buf_init(&b, x->p.a);
@@ -305,14 +266,10 @@ qn_status
 qn_quant_params_apply(const qn_archive_data *d, const char *place, const char *text, size_t n,
 		      qn_archive_data *out)
 {
-	static const qn_json_ids ids = {"quant-params.json", "quant-params.json"};
 	application x = {.p = {.env = d->arena->env, .a = d->arena}, .from = d, .to = out};
 
 	qn_archive_init(out, d->arena, d->format, d->place);
-	QN_TRY(qn_json_tree(x.p.a, place, text, n, &ids, &x.p.doc));
-	if (x.p.doc.root->kind != QN_JSON_OBJECT)
-		return qn_params_bad(&x.p, x.p.doc.root, "quant-params.json",
-				     "it is not an object of layers");
+	QN_TRY(qn_params_text_read(&x.p, place, text, n));
 	for (size_t i = 0; i < d->nproperty; i++)
 		qn_archive_set(out, &d->property[i]);
 	for (size_t i = 0; i < d->n; i++)

@@ -3,13 +3,25 @@
 #include <math.h>
 #include <string.h>
 
-#include "formats/quant_params_impl.h"
+#include "formats/quant_params_read.h"
 #include "ir/diag.h"
 
 qn_status
 qn_params_bad(const qn_params_text *r, const qn_json *v, const char *id, const char *what)
 {
 	return qn_report(r->env, QN_EINVALID, id, qn_json_place(&r->doc, r->a, v), "%s", what);
+}
+
+qn_status
+qn_params_text_read(qn_params_text *r, const char *place, const char *text, size_t n)
+{
+	static const qn_json_ids ids = {"quant-params.json", "quant-params.json"};
+
+	QN_TRY(qn_json_tree(r->a, place, text, n, &ids, &r->doc));
+	return r->doc.root->kind == QN_JSON_OBJECT
+		       ? QN_OK
+		       : qn_params_bad(r, r->doc.root, "quant-params.json",
+				       "it is not an object of layers");
 }
 
 /* ---- keys ---- */
@@ -74,14 +86,14 @@ qn_params_array_read(const qn_params_text *r, const qn_json *object, const char 
 	return read_shape(r, object, key, out);
 }
 
-/* "torch.int8"; the default where there is none. */
-qn_status
-qn_params_dtype_read(const qn_params_text *r, const qn_json *object, const char *key,
-		     const char *otherwise, const qn_dtype **out)
+/* "torch.int8"; `otherwise` where there is none. */
+static qn_status
+read_dtype(const qn_params_text *r, const qn_json *object, const char *key, const char *otherwise,
+	   const qn_dtype **out)
 {
 	const qn_json *v = qn_json_find(object, key);
 
-	*out = qn_dtype_by_torch(otherwise);
+	*out = otherwise != NULL ? qn_dtype_by_torch(otherwise) : NULL;
 	if (v == NULL)
 		return QN_OK;
 	if (v->kind == QN_JSON_STRING)
@@ -181,6 +193,22 @@ check_layer(const qn_params_text *r, const qn_params_layer *l)
 	return QN_OK;
 }
 
+/* An output of attention: one quantizer, and no weight. */
+static qn_status
+read_attention(const qn_params_text *r, qn_params_layer *l)
+{
+	static const char *const names[] = {"output_softmax_quant", "out_q", "out_k", "out_v"};
+	qn_params_array scale;
+
+	QN_TRY(qn_params_array_read(r, l->json, "act_scale", &scale));
+	for (size_t i = 0; i < QN_COUNT(names); i++)
+		l->attention = l->attention || (scale.v != NULL && ends(l->json->key, names[i]));
+	if (!l->attention)
+		return QN_OK;
+	l->output_scale = scale;
+	return read_dtype(r, l->json, "act_zp_dtype", "int8", &l->output_dtype);
+}
+
 qn_status
 qn_params_layer_read(const qn_params_text *r, const qn_json *json, qn_params_layer *l)
 {
@@ -189,18 +217,45 @@ qn_params_layer_read(const qn_params_text *r, const qn_json *json, qn_params_lay
 	*l = (qn_params_layer){.json = json};
 	if (json->kind != QN_JSON_OBJECT)
 		return qn_params_bad(r, json, "quant-params.json", "a layer is not an object");
+	QN_TRY(read_attention(r, l));
+	if (l->attention)
+		return QN_OK;
 	QN_TRY(qn_params_array_read(r, json, "input_scale", &l->input_scale));
 	QN_TRY(qn_params_array_read(r, json, "weight_scale", &l->weight_scale));
 	QN_TRY(qn_params_array_read(r, json, "weight_zp", &l->weight_zp));
 	QN_TRY(qn_params_array_read(r, json, "output_scale", &l->output_scale));
 	QN_TRY(qn_params_array_read(r, json, "smoothquant_mul", &l->premul));
 	QN_TRY(qn_params_array_read(r, json, "input_zp", &zp));
-	QN_TRY(qn_params_dtype_read(r, json, "input_zp_dtype", "int8", &l->input_dtype));
-	QN_TRY(qn_params_dtype_read(r, json, "weight_zp_dtype", "int8", &l->weight_dtype));
-	QN_TRY(qn_params_dtype_read(r, json, "output_zp_dtype", "float8_e4m3fnuz",
-				    &l->output_dtype));
+	QN_TRY(read_dtype(r, json, "input_zp_dtype", "int8", &l->input_dtype));
+	QN_TRY(read_dtype(r, json, "weight_zp_dtype", "int8", &l->weight_dtype));
+	QN_TRY(read_dtype(r, json, "output_zp_dtype", NULL, &l->output_dtype));
 	l->quantized = l->input_scale.v != NULL || l->weight_scale.v != NULL ||
 		       l->weight_zp.v != NULL || zp.v != NULL;
 	name_parts(r, json->key, l);
 	return l->quantized ? check_layer(r, l) : QN_OK;
+}
+
+/* ---- values ---- */
+
+qn_status
+qn_params_codes(const qn_params_text *r, const char *place, const qn_params_coding *c, int64_t n,
+		int64_t inner, const float *v, uint8_t *out)
+{
+	double min, max, epsilon;
+
+	qn_dtype_range(c->dtype, &min, &max, &epsilon);
+	for (int64_t i = 0; i < n; i++) {
+		const int64_t k = i / inner % c->nscale;
+		const float quotient = v[i] / c->s[k];
+		const float sum = c->zp != NULL ? quotient + c->zp[k] : quotient;
+		double x = qn_dtype_is_float(c->dtype) ? (double)sum : (double)rintf(sum);
+
+		if (isnan(x) || (!c->saturate && !(x >= min && x <= max)))
+			return qn_report(r->env, QN_EINVALID, "quant-params.overflow", place,
+					 "element %lld becomes %g, beyond the range of %s",
+					 (long long)i, x, c->dtype->name);
+		x = x < min ? min : x;
+		qn_dtype_store(c->dtype, out, i, x > max ? max : x);
+	}
+	return QN_OK;
 }

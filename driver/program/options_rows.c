@@ -292,9 +292,10 @@ const option_row option_rows[] = {
 	 .help = "write the tensor as a .irpa, .safetensors or .gguf file (default: none)"},
 	{"--name", 0, GROUP_OUTPUT, CMD_QUANTIZE_TENSOR, TEXT(name), .value = "NAME",
 	 .help = "the tensor's name in the archive (default: that of the file)"},
-	{"--quant-params", 0, GROUP_QUANTIZATION, CMD_CONVERT, TEXT(quant_params),
+	{"--quant-params", 0, GROUP_QUANTIZATION, CMD_CONVERT | READING, TEXT(quant_params),
 	 .value = "FILE.json",
-	 .help = "apply a quant_params.json of Brevitas to the float weights first"},
+	 .help = "quantize the layers that a quant_params.json of Brevitas names, with its "
+		 "scales"},
 	{"--json", 0, GROUP_OUTPUT, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE, FLAG(json),
 	 .help = "print metrics and thresholds, what layers cost, or differences, as JSON"},
 	{"--html", 0, GROUP_OUTPUT, CMD_ANALYZE | CMD_TUNE, TEXT(html), .value = "FILE.html",

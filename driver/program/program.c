@@ -243,6 +243,7 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 		.tie = o->tie,
 		.ntie = (size_t)o->ntie,
 		.front_end = o->front_end,
+		.quant_params = path == o->model ? o->quant_params : NULL,
 	};
 	qn_status status = QN_OK;
 

@@ -298,6 +298,10 @@ typedef struct qn_import_opts { /* all zero: defaults */
 	 * had as its input (docs/sound.md); INPUT may be left out where there is one.
 	 * "OP:samples=N,…" sets the number of samples.  NULL: none.  Error: import.front-end. */
 	const char *front_end;
+	/* A quant_params.json, as Brevitas exports it: float layers that it names get quantizers of
+	 * their inputs and outputs, their weights and biases are quantized (docs/importing.md).
+	 * NULL: none.  Errors: quant-params.…. */
+	const char *quant_params;
 } qn_import_opts;
 
 /* qn_load with options; opts NULL: defaults. */

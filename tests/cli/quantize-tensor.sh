@@ -1,33 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# quantize-tensor.sh - one array in a layout or by a scaled quantizer; quant_params.json applied to an archive.
+# quantize-tensor.sh - one array in a layout or by a scaled quantizer.
 . "$(dirname "$0")/common.inc"
-
-f() { # f NUMBER…: little-endian f32 of the numbers that the tests use
-	local v
-	for v; do
-		case $v in
-		0) printf '\000\000\000\000' ;; 0.5) printf '\000\000\000\077' ;; 1) printf '\000\000\200\077' ;;
-		2) printf '\000\000\000\100' ;; 0.25) printf '\000\000\200\076' ;; -1.25) printf '\000\000\240\277' ;;
-		-2) printf '\000\000\000\300' ;; -3) printf '\000\000\100\300' ;; 40) printf '\000\000\040\102' ;;
-		*) fail f "no bytes for $v" ;;
-		esac
-	done
-}
-# codes NAME ARCHIVE TENSOR "NUMBERS": the bytes of plane qs, as signed numbers.
-codes() {
-	silent "$1" tensors "$2" --dump "$3" --plane qs -o codes.npy
-	[ "$(tail -c +129 codes.npy | od -An -td1 | tr -s ' \n' ' ' | sed 's/^ //; s/ $//')" = "$4" ] ||
-		fail "$1" "the codes are not $4" <(tail -c +129 codes.npy | od -An -td1)
-}
-# silent_values NAME ARCHIVE TENSOR SHAPE NUMBERS…: its values as f32.
-silent_values() {
-	local name=$1 archive=$2 tensor=$3 shape=$4
-	shift 4
-	silent "$name" tensors "$archive" --dump "$tensor" -o have.npy
-	f "$@" | npy want.npy '<f4' "$shape"
-	same "$name" have.npy want.npy
-}
+. "$QUERN_SOURCE/tests/cli/tensors.inc"
 
 # ---- scaled quantizers ----
 
@@ -84,24 +59,5 @@ if [ -n "${QUERN_DATA:-}" ]; then
 else
 	echo "QUERN_DATA is not set: real tensors were not quantized"
 fi
-
-# ---- quant_params.json ----
-
-H='{"fc.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"fc.bias":{"dtype":"F32","shape":[2],"data_offsets":[24,32]}}'
-safetensors model.safetensors "$H" < <(f 0.5 -1.25 40 1 0.25 -2 1 2)
-echo '{"fc": {"input_scale": [0.02], "input_scale_shape": [], "weight_scale": [0.25, 0.5], "weight_scale_shape": [2, 1], "smoothquant_mul": [1, 2, 1], "smoothquant_mul_shape": [3]}}' >q.json
-silent params convert model.safetensors model.irpa --quant-params q.json
-silent params-list tensors model.irpa
-has_words params-list stdout 'fc.weight        TensorScaledLayout  [2, 3]|fc.premul_input  f32     [3]|fc.q_input       StaticScaledQuantizer|fc.bias          TensorScaledLayout  [2]'
-codes params-codes model.irpa fc.weight '2 -5 127 2 0 -4'
-silent bias tensors model.irpa --dump fc.bias --plane qs -o bias.npy # 1 / (0.02 * 0.25), 2 / (0.02 * 0.5)
-[ "$(tail -c 8 bias.npy | od -An -td4 | tr -s ' ')" = ' 200 200' ] || fail bias "not 200 and 200" <(od -td4 bias.npy)
-silent quantizer tensors model.irpa --dump fc.q_input --plane scale -o scale.npy
-case_of quantizer-values 2 layout.values 'StaticScaledQuantizer has no values' tensors model.irpa --dump fc.q_input -o out.npy
-case_of requantized 0 '' '' convert model.irpa again.irpa --to TensorScaledLayout
-case_of gguf 0 'gguf.dequantized gguf.quantizer' "tensor 'fc.q_input': warning: GGUF has no quantizers" convert model.irpa model.gguf
-sed 's/\[2, 1\]/[1, 2]/' q.json >bad.json
-case_of params-shape 1 quant-params.shape 'bad.json:/fc: error|output channel' convert model.safetensors out --quant-params bad.json
-case_of params-missing 1 file.open 'none.json' convert model.safetensors out.irpa --quant-params none.json
 
 finish
