@@ -143,10 +143,10 @@ help_program(FILE *to)
 		"and writes\ninteger-only C for microcontrollers.\n\ncommands:\n",
 		qn_version());
 	for (const command *c = command_rows; c->name != NULL; c++)
-		fprintf(to, "  %-13s %s\n", c->name, c->summary);
+		fprintf(to, "  %-15s %s\n", c->name, c->summary);
 	fprintf(to, "\n`quern COMMAND --help` explains a command with an example.\nexit codes:\n");
 	for (const exit_code *e = exit_codes; e->meaning != NULL; e++)
-		fprintf(to, "  %-13d %s\n", e->code, e->meaning);
+		fprintf(to, "  %-15d %s\n", e->code, e->meaning);
 	fprintf(to, "\nstart here:\n"
 		    "  quern compile examples/digits/digits.json --calib examples/digits/calib.npy "
 		    "-o out\n");
