@@ -141,6 +141,27 @@ good output compile -q lstm.qir --calib x.npy --method output --self-test 4 -o o
 good equalized compile -q lstm.qir --calib x.npy --bias-correction --self-test 4 -o corrected
 self_test corrected LSTM
 
+# The codes of an int8 file are the same in either form; of a float file the body, quantized once, has one set of tables.
+if [ -n "${QUERN_DATA:-}" ]; then
+	mnist() { # FILE FIRST COUNT
+		tail -c +$((129 + 784 * $2)) "$QUERN_DATA/samples/mnist_x.npy" | head -c $((784 * $3)) |
+			npy "$1" '|u1' "$3, 28, 28"
+	}
+	mnist rows.npy 0 100
+	mnist others.npy 100 400
+	tail -c +$((129 + 8 * 100)) "$QUERN_DATA/samples/mnist_y.npy" | head -c $((8 * 400)) | npy labels.npy '<i8' '400,'
+	float="$QUERN_DATA/models/mnist_lstm_float.tflite --calib rows.npy --input-scale 0.003921569"
+	good mnist-flat opt -q "$QUERN_DATA/models/mnist_lstm_int8.tflite" --passes=inline-bodies -o int8.qir
+	silent mnist-loop run -q "$QUERN_DATA/models/mnist_lstm_int8.tflite" others.npy --input-scale 0.003921569 -o loop.npy
+	silent mnist-flat run -q int8.qir others.npy --input-scale 0.003921569 -o flat.npy
+	same mnist-int8 loop.npy flat.npy
+	good mnist-eval eval -q $float --data others.npy --labels labels.npy --min top1=97.75
+	has_words mnist-eval stdout 'float|98.25 %|(393 of 400)'
+	good mnist-compile compile -q $float --max-weights 13000 -o mnist
+else
+	echo "mnist_lstm: skipped, without QUERN_DATA"
+fi
+
 # Limits come before memory.
 sed 's/200/1000000000/g' <<'END' >many.qir
 model "many" stage float
