@@ -5,6 +5,8 @@
  * values that nothing took become outputs or stay dead. */
 #include "tests/e2e/random_graph.h"
 
+#include "ir/loops.h"
+#include "patterns/rewrite.h"
 #include "tests/e2e/random_maker.h"
 
 /* Ops that the outputs so far need. */
@@ -107,8 +109,7 @@ in_storage(maker *m, qn_id x)
 						  false)));
 }
 
-/* x, or its integers at another scale: products of products soon leave what multipliers reach. */
-static qn_id
+qn_id
 in_reach(maker *m, qn_id x)
 {
 	const double scale = scale_of(m, x, 0);
@@ -120,6 +121,41 @@ in_reach(maker *m, qn_id x)
 	x = random_scast(m, x);
 	m->code = code;
 	return x;
+}
+
+/* The op, or one of the list, on one of the values; 0: it does not suit that. */
+static qn_id
+grow(maker *m, random_op *op)
+{
+	const size_t k = chance(m, 75) ? m->n - 1 : (size_t)pick(m, 0, (int64_t)m->n - 1);
+
+	if (op == NULL)
+		op = random_ops[pick(m, 0, (int64_t)random_nops - 1)];
+	change_storage(m);
+	const qn_id id = op(m, in_storage(m, m->value[k]));
+	if (id != 0)
+		m->value[m->n++] = in_reach(m, id);
+	return id;
+}
+
+/* Maybe a loop, and something after it. */
+static void
+add_loop(maker *m)
+{
+	if (chance(m, 30) && grow(m, random_loop) != 0)
+		(void)grow(m, NULL);
+}
+
+/* Nodes that an op made for operands from outside of its loop stand before the loop. */
+static void
+put_in_order(builder *b)
+{
+	qn_graph *to;
+
+	if (qn_loops_order(b->g, &b->arena) == NULL)
+		return;
+	build_check(b, qn_graph_sweep(&b->model, b->g, NULL, &to) == QN_OK);
+	b->g = to;
 }
 
 /* Returns how many ops the outputs need. */
@@ -138,19 +174,15 @@ fill(builder *b, qn_plain only)
 						      : 0;
 	add_inputs(&m);
 	end = m.n + (size_t)pick(&m, 6, 14);
-	while (m.n < end) {
-		size_t k = chance(&m, 75) ? m.n - 1 : (size_t)pick(&m, 0, (int64_t)m.n - 1);
-		random_op *op = random_ops[pick(&m, 0, (int64_t)random_nops - 1)];
-		change_storage(&m);
-		qn_id id = op(&m, in_storage(&m, m.value[k]));
-
-		if (id != 0)
-			m.value[m.n++] = in_reach(&m, id);
-	}
+	while (m.n < end)
+		(void)grow(&m, NULL);
+	add_loop(&m);
 	add_outputs(&m);
+	const size_t needed = count_needed(&m);
+	put_in_order(b);
 	qn_model_add_graph(&b->model, b->g);
 	build_check(b, qn_model_verify(&b->model) == QN_OK);
-	return count_needed(&m);
+	return needed;
 }
 
 static void

@@ -20,7 +20,9 @@ typedef struct maker {
 	bool mixed;               /* ops have storages of their own, as a recipe gives them */
 	qn_id value[MOST_VALUES]; /* all have codes and one scale; unless mixed, of that storage */
 	size_t n;
-	qn_id sum; /* an accumulator that becomes an output too, or 0 */
+	qn_id sum;  /* an accumulator that becomes an output too, or 0 */
+	qn_id loop; /* the innermost one that is being filled, or 0 */
+	int depth;  /* of that */
 } maker;
 
 /* Adds an op on x and returns its result; 0: the op does not suit x. */
@@ -40,6 +42,9 @@ random_op random_conv3d, random_pool3d;
 /* random_channels.c */
 random_op random_channels;
 
+/* random_loop.c */
+random_op random_loop;
+
 /* random_ops.c */
 random_op random_conv2d, random_max_pool, random_avg_pool, random_scast;
 extern random_op *const random_ops[];
@@ -52,6 +57,8 @@ random_op do_sub, do_squared_difference, do_minmax, do_div, do_compare, do_where
 /* Mixed graphs: another storage for the ops to come, now and then; x in it. (random_graph.c) */
 void change_storage(maker *m);
 qn_id in_storage(maker *m, qn_id x);
+/* x, or its integers at another scale: products of products soon leave what multipliers reach. */
+qn_id in_reach(maker *m, qn_id x);
 
 /* What the lists of ops are made of (random_nodes.c). */
 qn_id add_op(maker *m, qn_op op, uint32_t nin, const qn_id *in, const qn_attrs *attr,

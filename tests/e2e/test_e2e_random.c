@@ -45,6 +45,7 @@ check_seen(const bool *seen, bool sample)
 		QN_OP_scatter_elements, QN_OP_scatter_nd, QN_OP_one_hot, QN_OP_trilu, QN_OP_reverse, QN_OP_top_k,
 		QN_OP_l2_norm, QN_OP_rms_norm, QN_OP_conv3d, QN_OP_max_pool3d, QN_OP_avg_pool3d,
 		QN_OP_matmul, QN_OP_conv1d, QN_OP_conv2d_transpose,
+		QN_OP_loop, QN_OP_loop_slice, QN_OP_loop_carry, QN_OP_loop_end, QN_OP_loop_stack, QN_OP_loop_last,
 	};
 	/* clang-format on */
 	size_t i, missing = 0;

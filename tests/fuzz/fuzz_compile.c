@@ -25,6 +25,7 @@ static const fuzz_how_to ways[] = {
 	{.compile = {.passes = "strip-quant"}},
 	{.compile = {.passes = "lower-quant"}},
 	{.read = {.from_float = true}, .then = "lower-fixed-point"},
+	{.then = "inline-bodies"},
 };
 
 int
