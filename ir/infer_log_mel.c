@@ -2,7 +2,8 @@
 /* infer_log_mel.c - types of log_mel and mfcc, features of sound: samples along the last axis become frames.
  *
  *   log_mel {window=480, hop=320, channels=40}   [1,16000] -> [1,49,40]
- *   mfcc {coefficients=10}                       [16000] -> [49,10] */
+ *   mfcc {coefficients=10}                       [16000] -> [49,10]
+ *   log_mel %x, %noise {…}                       [1,16000], [1,3,40] -> [1,52,40], the noise after the frames last */
 #include "ir/infer.h"
 
 enum {
@@ -50,6 +51,33 @@ check_frames(const qn_graph *g, const qn_node *n, const qn_attrs_mfcc *a)
 	return ok;
 }
 
+/* Operand 1, if there is one, has the data's shape with rows of channels for its samples, and the result's element. */
+static bool
+check_noise(const qn_graph *g, const qn_node *n, const qn_elem *e, int64_t channels)
+{
+	if (n->nin < 2)
+		return true;
+	const qn_shape x = qn_shape_of(qn_infer_in(g, n, 0));
+	const qn_type *t = qn_infer_in(g, n, 1);
+	const qn_shape noise = qn_shape_of(t);
+	bool ok = noise.rank < 0 || x.rank < 0 || noise.rank == x.rank + 1;
+
+	for (int32_t i = 0; ok && noise.rank > 0 && i < noise.rank; i++)
+		ok = qn_dim_fits(noise.dim[i], i == noise.rank - 1   ? channels
+					       : i == noise.rank - 2 ? QN_NOISE_ROWS
+					       : x.rank < 0          ? QN_DYNAMIC
+								     : x.dim[i]);
+	if (!ok)
+		return qn_infer_error(
+			g, n, "shape.channels",
+			"the noise is %s; it must be [%d, %lld], after the dimensions "
+			"of the data before its samples",
+			qn_infer_type_text(g, t), (int)QN_NOISE_ROWS, (long long)channels);
+	return t->elem == e ||
+	       qn_infer_error(g, n, "type.mismatch", "the noise is %s, but the result is of %s",
+			      qn_infer_type_text(g, t), qn_infer_elem_text(g, e));
+}
+
 static const qn_type *
 frames_of(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_attrs_mfcc *a,
 	  int64_t each)
@@ -72,7 +100,8 @@ frames_of(const qn_graph *g, const qn_node *n, const qn_elem *e, const qn_attrs_
 			return NULL;
 		}
 		if (samples != QN_DYNAMIC)
-			x.dim[x.rank - 1] = (samples - a->window) / a->hop + 1;
+			x.dim[x.rank - 1] = (samples - a->window) / a->hop + 1 +
+					    (n->nin > 1 ? QN_NOISE_ROWS : 0);
 		x.dim[x.rank++] = each;
 	}
 	return qn_infer_result(g, n, e, &x);
@@ -93,6 +122,7 @@ qn_infer_log_mel(const qn_graph *g, const qn_node *n, const qn_type *declared)
 	ok = is_between(g, n, "offset", a->offset, 1, INT16_MAX) && ok;
 	ok = is_within(g, n, "gain_bits", a->gain_bits, 0, 30) && ok;
 	ok = is_within(g, n, "scale_shift", a->scale_shift, 0, 10) && ok;
+	ok = ok && check_noise(g, n, e, a->channels);
 	return ok ? frames_of(g, n, e, &n->attr->mfcc, a->channels) : NULL;
 }
 

@@ -5,151 +5,57 @@
  *     …                                    ->      %a = log_mel %x
  *                                                  %b = reshape %a {shape=[1,49,40,1]} …      front end: log_mel
  *
+ * With "stream" a run gets the samples after those of the run before, and states keep what the next windows overlap
+ * and, of log_mel, the noise:
+ *
+ *   graph @main(%x: tensor<1x480xf32>, %x.before: tensor<1x320xf32> state, %x.noise: tensor<1x3x40xf32> state)
+ *     %c = concat %x.before, %x     %a = log_mel %c, %x.noise     %f = slice %a …     front end: log_mel:stream,hop=160
+ *
  * An input of quantized values, or any of a model that is quantized, gets i16 samples, and a requantize to its own
  * type. The first dimension counts samples of the graph, the last one that is not 1 the channels of a frame.
  *
  * requires: a float, calibrated or integer graph.   leaves: the same with another type of the input. */
-#include <string.h>
-
-#include "ir/diag.h"
-#include "ir/nearest.h"
-#include "passes/passes.h"
-
-enum { MOST_SAMPLES = 1 << 30 };
-
-typedef struct front {
-	qn_model *m;
-	const qn_graph *g;
-	const char *place, *text;
-	qn_op op;
-	qn_attrs attr;
-	size_t input;                   /* index */
-	int64_t batch, frames, samples; /* samples 0: what the frames need */
-	bool quantized;
-} front;
+#include "passes/front_end.h"
 
 /* Channels or coefficients of a frame. */
 static int64_t
-each(const front *f)
+each(const qn_front *f)
 {
 	return f->op == QN_OP_mfcc ? f->attr.mfcc.coefficients : f->attr.mfcc.channels;
-}
-
-static const qn_node *
-fed(const front *f)
-{
-	return qn_graph_node(f->g, f->g->input[f->input]);
-}
-
-static qn_status
-wrong(const front *f, const char *what, const char *value)
-{
-	return qn_report(f->m->env, QN_EUSAGE, "import.front-end", f->place, "'%s': %s%s", f->text,
-			 what, value);
-}
-
-/* ---- the text ---- */
-
-static qn_status
-find_input(front *f, const char *name)
-{
-	const size_t n = qn_graph_fed(f->g);
-
-	if (name == NULL && n == 1)
-		return QN_OK;
-	for (f->input = 0; name != NULL && f->input < n; f->input++)
-		if (strcmp(fed(f)->name, name) == 0)
-			return QN_OK;
-	return name == NULL ? wrong(f, "the model has several inputs; write INPUT=", f->text)
-			    : wrong(f, "the model has no input ", name);
-}
-
-/* Reads the attributes as those of a node of a graph. */
-static qn_status
-read_attributes(front *f, const char *attributes)
-{
-	qn_model one;
-	qn_buf b;
-
-	qn_buf_init(&b, f->m->scratch);
-	qn_buff(&b,
-		"model \"front\" stage float\ngraph @main(%%x: tensor<*xf32>) {\n%%y = %s %%x "
-		"{%s}\n",
-		qn_opinfo_get(f->op)->name, attributes);
-	qn_buf_puts(&b, "return %y\n}\n");
-	if (strpbrk(attributes, "{}\n#") != NULL)
-		return wrong(f, "expected ATTRIBUTE=VALUE,… after ", qn_opinfo_get(f->op)->name);
-	qn_model_init(&one, f->m->env, f->m->scratch, "front");
-	one.scratch = f->m->scratch;
-	if (qn_model_parse(&one, "--front-end", b.data, b.n) != QN_OK)
-		return QN_EUSAGE;
-	const qn_graph *g = qn_model_entry(&one);
-	f->attr = *qn_graph_node(g, g->output[0].value)->attr;
-	return QN_OK;
-}
-
-/* Takes "samples=N", which is not an attribute of the op, from their beginning. */
-static qn_status
-read_samples(front *f, const char **attributes)
-{
-	static const char name[] = "samples=";
-	const char *s = *attributes;
-
-	if (strncmp(s, name, sizeof name - 1) != 0)
-		return QN_OK;
-	for (s += sizeof name - 1; *s >= '0' && *s <= '9' && f->samples < MOST_SAMPLES; s++)
-		f->samples = 10 * f->samples + (*s - '0');
-	if (f->samples == 0 || (*s != ',' && *s != '\0'))
-		return wrong(f, "expected samples=N, 1 to 2^30, not ", *attributes);
-	*attributes = *s == ',' ? s + 1 : s;
-	return QN_OK;
-}
-
-static qn_status
-read_text(front *f)
-{
-	const char *colon = strchr(f->text, ':');
-	const char *attributes = colon != NULL ? colon + 1 : "";
-	const size_t n = colon != NULL ? (size_t)(colon - f->text) : strlen(f->text);
-	const char *head = qn_arena_strn(f->m->scratch, f->text, n);
-	const char *equals = strchr(head, '=');
-	const char *op = equals != NULL ? equals + 1 : head;
-
-	f->op = qn_op_find(op);
-	if (f->op != QN_OP_log_mel && f->op != QN_OP_mfcc)
-		return wrong(f, "expected log_mel or mfcc, not ", op);
-	QN_TRY(find_input(f, equals != NULL
-				     ? qn_arena_strn(f->m->scratch, head, (size_t)(equals - head))
-				     : NULL));
-	QN_TRY(read_samples(f, &attributes));
-	return read_attributes(f, attributes);
 }
 
 /* ---- the input ---- */
 
 /* The samples of the frames, or those of the text, which may be up to a hop more. */
 static qn_status
-check_samples(front *f)
+check_samples(qn_front *f)
 {
 	const int64_t hop = f->attr.mfcc.hop;
 	const int64_t least = (f->frames - 1) * hop + f->attr.mfcc.window;
 	qn_buf b;
 
+	if (f->streams) {
+		f->samples = f->frames * hop;
+		return f->samples <= QN_FRONT_MOST_SAMPLES
+			       ? QN_OK
+			       : qn_front_wrong(f, "the frames take more than 2^30 samples", "");
+	}
 	if (f->samples == 0)
 		f->samples = least;
-	if (f->samples >= least && f->samples < least + hop && f->samples <= MOST_SAMPLES)
+	if (f->samples >= least && f->samples < least + hop && f->samples <= QN_FRONT_MOST_SAMPLES)
 		return QN_OK;
 	qn_buf_init(&b, f->m->scratch);
 	qn_buff(&b, "%lld to %lld, not %lld", (long long)least, (long long)(least + hop - 1),
 		(long long)f->samples);
-	return wrong(f, "the frames of the input take a number of samples from ", qn_buf_str(&b));
+	return qn_front_wrong(f, "the frames of the input take a number of samples from ",
+			      qn_buf_str(&b));
 }
 
 /* How many frames the input takes, by its shape. */
 static qn_status
-read_shape(front *f)
+read_shape(qn_front *f)
 {
-	const qn_type *t = fed(f)->type;
+	const qn_type *t = qn_front_input(f)->type;
 	const int64_t count = t->is_tuple ? -1 : qn_type_count(t);
 	int32_t last = count > 0 ? t->rank - 1 : 0;
 
@@ -160,13 +66,13 @@ read_shape(front *f)
 
 		qn_buf_init(&b, f->m->scratch);
 		b.decimal = true;
-		qn_buff(&b, "%s' is ", fed(f)->name);
+		qn_buff(&b, "%s' is ", qn_front_input(f)->name);
 		qn_type_print(&b, t);
 		qn_buff(&b,
 			"; its last dimension must be the %lld numbers of a frame, its first "
 			"one the batch",
 			(long long)each(f));
-		return wrong(f, "input '", qn_buf_str(&b));
+		return qn_front_wrong(f, "input '", qn_buf_str(&b));
 	}
 	f->batch = t->dim[0];
 	f->frames = count / f->batch / each(f);
@@ -174,16 +80,17 @@ read_shape(front *f)
 	f->quantized = f->m->stage != QN_STAGE_FLOAT;
 	if (f->m->stage == QN_STAGE_SYMBOLIC ||
 	    !(qn_type_is_f32(t) || (qn_elem_is_quant(t->elem) && t->elem->gran == QN_PER_TENSOR)))
-		return wrong(f,
-			     "features can come before an input of f32 or of quantized values "
-			     "with one scale, of a model without symbols, not before ",
-			     fed(f)->name);
+		return qn_front_wrong(
+			f,
+			"features can come before an input of f32 or of quantized values "
+			"with one scale, of a model without symbols, not before ",
+			qn_front_input(f)->name);
 	return QN_OK;
 }
 
 /* f32, or i16 of this scale. */
 static qn_status
-elem_of(const front *f, double scale, const qn_elem **out)
+elem_of(const qn_front *f, double scale, const qn_elem **out)
 {
 	qn_elem e = qn_elem_desc(16, true);
 
@@ -192,32 +99,143 @@ elem_of(const front *f, double scale, const qn_elem **out)
 		return QN_OK;
 	}
 	e.scale = qn_scale_const(&f->m->types, scale);
-	return qn_elem_make(&f->m->types, fed(f)->name, &e, out);
+	return qn_elem_make(&f->m->types, qn_front_input(f)->name, &e, out);
 }
 
 static qn_id
-add_input(const front *f, qn_graph *to)
+add_input(const qn_front *f, qn_graph *to, const char *name, int64_t samples)
 {
-	const int64_t dim[2] = {f->batch, f->samples};
+	const int64_t dim[2] = {f->batch, samples};
 	const qn_elem *e;
 
 	if (elem_of(f, 0x1p-15, &e) != QN_OK)
 		return 0;
-	return qn_graph_input(to, fed(f)->name, qn_type_tensor(&f->m->types, e, 2, dim));
+	return qn_graph_input(to, name, qn_type_tensor(&f->m->types, e, 2, dim));
 }
+
+/* Indices [begin, end) of axis 1. */
+static qn_id
+part_of(qn_graph *to, qn_id x, int64_t begin, int64_t end)
+{
+	const qn_type *t = x != 0 ? qn_graph_node(to, x)->type : NULL;
+	qn_attrs a = {0};
+
+	if (t == NULL)
+		return 0;
+	a.slice.begin.n = a.slice.end.n = t->rank;
+	for (int32_t i = 0; i < t->rank; i++)
+		a.slice.end.v[i] = t->dim[i];
+	a.slice.begin.v[1] = begin;
+	a.slice.end.v[1] = end;
+	return qn_graph_op(to, QN_OP_slice, NULL, 1, &x, &a, NULL);
+}
+
+/* ---- streams ---- */
+
+static const char *
+state_name(const qn_front *f, const char *end)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, f->m->arena);
+	qn_buff(&b, "%s.%s", qn_front_input(f)->name, end);
+	return qn_buf_str(&b);
+}
+
+/* How many samples windows have in common with those of the run before. */
+static int64_t
+overlap(const qn_front *f)
+{
+	const int64_t n = f->attr.mfcc.window - f->attr.mfcc.hop;
+
+	return n > 0 ? n : 0;
+}
+
+static bool
+add_noise(qn_front *f, qn_graph *to)
+{
+	const int64_t dim[3] = {f->batch, QN_NOISE_ROWS, each(f)};
+	const qn_elem *e;
+
+	if (elem_of(f, (double)(float)f->attr.mfcc.scale, &e) != QN_OK)
+		return false;
+	f->noise =
+		qn_graph_input(to, state_name(f, "noise"), qn_type_tensor(&f->m->types, e, 3, dim));
+	return f->noise != 0;
+}
+
+/* Adds the states; all inputs of the graph are there. */
+static bool
+add_states(qn_front *f, qn_graph *to)
+{
+	if (f->streams && overlap(f) > 0) {
+		f->before = add_input(f, to, state_name(f, "before"), overlap(f));
+		if (f->before == 0)
+			return false;
+		qn_graph_add_state(to, NULL);
+	}
+	if (f->streams && f->op == QN_OP_log_mel) {
+		if (!add_noise(f, to))
+			return false;
+		qn_graph_add_state(to, NULL);
+	}
+	return true;
+}
+
+/* The samples of the run, after those that its windows overlap. */
+static qn_id
+join(qn_front *f, qn_graph *to, qn_id x)
+{
+	const qn_id in[2] = {f->before, x};
+	const qn_attrs axis = {.axis = {.axis = 1}};
+
+	if (f->before == 0)
+		return x;
+	const int64_t all = overlap(f) + f->samples, dim[2] = {f->batch, all};
+	x = qn_graph_op(to, QN_OP_concat, NULL, 2, in, &axis,
+			qn_type_tensor(&f->m->types, qn_graph_node(to, x)->type->elem, 2, dim));
+	f->before_next = part_of(to, x, f->samples, all);
+	return f->before_next != 0 ? x : 0;
+}
+
+/* The frames of features, which the noise follows. */
+static qn_id
+split(qn_front *f, qn_graph *to, qn_id x)
+{
+	if (f->noise == 0)
+		return x;
+	f->noise_next = part_of(to, x, f->frames, f->frames + QN_NOISE_ROWS);
+	return part_of(to, x, 0, f->frames);
+}
+
+static void
+return_states(const qn_front *f, qn_graph *to)
+{
+	if (f->before != 0)
+		qn_graph_output(to, state_name(f, "before.next"), f->before_next);
+	if (f->noise != 0)
+		qn_graph_output(to, state_name(f, "noise.next"), f->noise_next);
+}
+
+/* ---- the graph ---- */
 
 /* What the graph reads instead of its input. */
 static qn_id
-add_features(const front *f, qn_graph *to, qn_id x)
+add_features(qn_front *f, qn_graph *to, qn_id x)
 {
-	const qn_type *t = fed(f)->type;
-	const int64_t dim[3] = {f->batch, f->frames, each(f)};
+	const qn_type *t = qn_front_input(f)->type;
+	const int64_t more = f->noise != 0 ? QN_NOISE_ROWS : 0;
+	const int64_t dim[3] = {f->batch, f->frames + more, each(f)};
 	const qn_elem *e;
 	qn_attrs shape = {.shape = {.shape = {.n = t->rank}}};
 
-	if (elem_of(f, (double)(float)f->attr.mfcc.scale, &e) != QN_OK)
+	x = join(f, to, x);
+	if (x == 0 || elem_of(f, (double)(float)f->attr.mfcc.scale, &e) != QN_OK)
 		return 0;
-	x = qn_graph_op(to, f->op, NULL, 1, &x, &f->attr, qn_type_tensor(&f->m->types, e, 3, dim));
+	const qn_id in[2] = {x, f->noise};
+	x = qn_graph_op(to, f->op, NULL, more > 0 ? 2 : 1, in, &f->attr,
+			qn_type_tensor(&f->m->types, e, 3, dim));
+	x = split(f, to, x);
 	for (int32_t i = 0; i < t->rank; i++)
 		shape.shape.shape.v[i] = t->dim[i];
 	x = x == 0 ? 0 : qn_graph_op(to, QN_OP_reshape, NULL, 1, &x, &shape, NULL);
@@ -227,10 +245,8 @@ add_features(const front *f, qn_graph *to, qn_id x)
 				 : qn_graph_op(to, QN_OP_requantize, NULL, 1, &x, NULL, t);
 }
 
-/* ---- the graph ---- */
-
 static bool
-copy(const front *f, qn_graph *to, qn_id *map, qn_id id)
+copy(const qn_front *f, qn_graph *to, qn_id *map, qn_id id)
 {
 	qn_node n = *qn_graph_node(f->g, id);
 	qn_id *in = QN_NEW(f->m->scratch, qn_id, n.nin + 1);
@@ -242,7 +258,7 @@ copy(const front *f, qn_graph *to, qn_id *map, qn_id id)
 }
 
 static bool
-rebuild(const front *f)
+rebuild(qn_front *f)
 {
 	const qn_graph *g = f->g;
 	qn_graph *to = qn_graph_new(f->m, g->name);
@@ -252,18 +268,19 @@ rebuild(const front *f)
 
 	for (size_t i = 0; ok && i < g->ninput; i++) {
 		if (i == f->input)
-			ok = (x = add_input(f, to)) != 0;
+			ok = (x = add_input(f, to, qn_front_input(f)->name, f->samples)) != 0;
 		else
 			ok = copy(f, to, map, g->input[i]);
 	}
 	qn_graph_copy_states(to, g);
-	ok = ok && (map[g->input[f->input]] = add_features(f, to, x)) != 0;
+	ok = ok && add_states(f, to) && (map[g->input[f->input]] = add_features(f, to, x)) != 0;
 	for (qn_id id = 1; ok && id < g->n; id++)
 		ok = copy(f, to, map, id);
 	if (!ok)
 		return false;
 	for (size_t i = 0; i < g->noutput; i++)
 		qn_graph_output(to, g->output[i].name, map[g->output[i].value]);
+	return_states(f, to);
 	qn_graph_copy_facts(to, g);
 	f->m->graph[f->m->ngraph - 1] = to;
 	return true;
@@ -272,9 +289,9 @@ rebuild(const front *f)
 qn_status
 qn_front_end(qn_model *m, const char *place, const char *text)
 {
-	front f = {.m = m, .g = qn_model_entry(m), .place = place, .text = text};
+	qn_front f = {.m = m, .g = qn_model_entry(m), .place = place, .text = text};
 
-	QN_TRY(read_text(&f));
+	QN_TRY(qn_front_read_text(&f));
 	QN_TRY(read_shape(&f));
 	return rebuild(&f) ? QN_OK : QN_EUSAGE;
 }

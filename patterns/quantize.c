@@ -85,12 +85,17 @@ result_pair(qn_model *m, qn_graph *dst, const qn_node *call, qn_id y, const qn_q
 }
 
 /* How a graph input is stored: as the options say; in 16 bits; as PCM samples. */
-typedef enum input_storage { INPUT_OWN, INPUT_WIDE, INPUT_PCM } input_storage;
+typedef enum input_storage { INPUT_OWN, INPUT_WIDE, INPUT_PCM, INPUT_NOISE } input_storage;
+
+typedef struct kept_as {
+	input_storage storage;
+	const qn_node *sound; /* INPUT_NOISE: the log_mel, whose result has the same parameters */
+} kept_as;
 
 /* Gives a graph input its own parameters: later quantizes of it become requantizes, or are
  * removed where they are equal. */
 static qn_id
-input_pair(qn_model *m, qn_graph *dst, qn_id x, input_storage storage, const qn_quant_opts *opts)
+input_pair(qn_model *m, qn_graph *dst, qn_id x, const kept_as *as, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(dst, x);
 	qn_quant_opts own = qn_recipe_for_value(opts, "input", n->name);
@@ -98,10 +103,12 @@ input_pair(qn_model *m, qn_graph *dst, qn_id x, input_storage storage, const qn_
 	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return x;
 	own.per_axis = false; /* the caller's arrays have one scale */
-	if (storage == INPUT_WIDE && !qn_recipe_stores_input(opts->recipe, n->name))
+	if (as->storage == INPUT_WIDE && !qn_recipe_stores_input(opts->recipe, n->name))
 		own.activations = QN_STORAGE_I16;
-	qn_id q = storage == INPUT_PCM ? qn_quantize_pcm(m, dst, x, n->name, "input")
-				       : qn_quantize_real(m, dst, x, n->name, "input", &own);
+	qn_id q = as->storage == INPUT_PCM ? qn_quantize_pcm(m, dst, x, n->name, "input")
+		  : as->storage == INPUT_NOISE
+			  ? qn_quantize_sound(m, dst, x, n->name, "input", as->sound)
+			  : qn_quantize_real(m, dst, x, n->name, "input", &own);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
 
@@ -253,40 +260,48 @@ has_dynamic(const qn_graph *dst, qn_id first)
 	return false;
 }
 
-/* As what a node reads its operands. */
-static input_storage
-storage_read(const qn_node *n, const qn_quant_opts *opts)
+/* As what a node reads operand i. */
+static kept_as
+read_as(const qn_node *n, uint32_t i, const qn_quant_opts *opts)
 {
 	if (n->op == QN_OP_dynamic_fake_quant)
-		return INPUT_WIDE;
+		return (kept_as){.storage = INPUT_WIDE};
 	if (n->op != QN_OP_call || n->callee->pattern == NULL)
-		return INPUT_OWN;
-	const qn_op root = qn_graph_node(n->callee, n->callee->output[0].value)->op;
-	if (root == QN_OP_log_mel || root == QN_OP_mfcc)
-		return INPUT_PCM;
-	return qn_recipe_for_graph(opts, n->callee).when != QN_STATIC ? INPUT_WIDE : INPUT_OWN;
+		return (kept_as){0};
+	const qn_node *root = qn_graph_node(n->callee, n->callee->output[0].value);
+	if (root->op == QN_OP_log_mel || root->op == QN_OP_mfcc)
+		return (kept_as){i == 0 ? INPUT_PCM : INPUT_NOISE, root};
+	const bool wide = qn_recipe_for_graph(opts, n->callee).when != QN_STATIC;
+	return (kept_as){.storage = wide ? INPUT_WIDE : INPUT_OWN};
+}
+
+/* Whether a node only moves elements of operand i, which are then kept as its result; PCM also into a concat. */
+static bool
+is_moved(const qn_node *n, uint32_t i, input_storage result)
+{
+	return (i == 0 && qn_opinfo_of(n)->behaviour == QN_SAME) ||
+	       (n->op == QN_OP_concat && result == INPUT_PCM);
 }
 
 /* Values of g, moved or not, that are to be stored in another way than the options say: in more than 8 bits what
  * products with scales at run time read, as PCM what features of sound are computed from. */
-static input_storage *
+static kept_as *
 storages(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
 {
-	input_storage *storage = QN_NEW(a, input_storage, g->n);
+	kept_as *as = QN_NEW(a, kept_as, g->n);
 
 	for (qn_id id = g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(g, id);
-		const input_storage read = storage_read(n, opts);
 
 		for (uint32_t i = 0; i < n->nin; i++) {
-			const bool moves = i == 0 && qn_opinfo_of(n)->behaviour == QN_SAME;
-			const input_storage s = moves ? storage[id] : read;
+			const kept_as read =
+				is_moved(n, i, as[id].storage) ? as[id] : read_as(n, i, opts);
 
-			if (s > storage[n->in[i]])
-				storage[n->in[i]] = s;
+			if (read.storage > as[n->in[i]].storage)
+				as[n->in[i]] = read;
 		}
 	}
-	return storage;
+	return as;
 }
 
 /* Quantizes a composite, and appends its part after *last. */
@@ -370,7 +385,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *like)
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_recipe_check(opts->recipe, g)); /* partition may have run without it */
 	own.mixes = qn_recipe_mixes(opts->recipe, g);
-	const input_storage *storage = storages(g, m->scratch, opts);
+	const kept_as *as = storages(g, m->scratch, opts);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
@@ -388,7 +403,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *like)
 		} else {
 			map[id] = copy_node(m, dst, n, map);
 			if (map[id] != 0 && n->op == QN_OP_input)
-				map[id] = input_pair(m, dst, map[id], storage[id], opts);
+				map[id] = input_pair(m, dst, map[id], &as[id], opts);
 		}
 		if (map[id] == 0)
 			return QN_EINVALID;

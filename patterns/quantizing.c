@@ -161,6 +161,20 @@ qn_quantize_pcm(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char
 }
 
 qn_id
+qn_quantize_sound(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
+		  const qn_node *sound)
+{
+	qn_elem e = qn_elem_desc(16, true);
+	double scale;
+
+	if (x == 0)
+		return 0;
+	qn_fixed_output(sound, &e, &scale, &e.zp);
+	e.scale = qn_scale_const(&m->types, scale);
+	return quantize(m, g, x, operand != NULL ? fresh(m, owner, operand) : owner, &e);
+}
+
+qn_id
 qn_qb_quantize_symbol(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
 		      const qn_elem *desc, bool symmetric, int axis)
 {

@@ -22,6 +22,10 @@ qn_id qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, con
 
 /* quantize(x) to i16 samples of sound. */
 qn_id qn_quantize_pcm(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand);
+/* quantize(x) to i16 values with the parameters that the features of node `sound` have; operand NULL: it is called as
+ * its owner. */
+qn_id qn_quantize_sound(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
+			const qn_node *sound);
 
 /* Whether the value is that of a dynamic_fake_quant, moved or not. */
 bool qn_from_dynamic(const qn_graph *g, qn_id x);

@@ -265,18 +265,20 @@ static qn_id
 quantize_sound(void *user, qn_quantizing *b, const qn_match *m)
 {
 	const qn_node *root = qn_qb_root(b);
-	const qn_elem wide = qn_elem_desc(16, true);
-	double scale;
-	int64_t zp;
+	qn_graph *g = qn_qb_graph(b);
+	qn_id in[2] = {0};
 
 	(void)user;
 	(void)m;
-	qn_fixed_output(root, &wide, &scale, &zp);
-	qn_id y = qn_quantize_pcm(b->m, qn_qb_graph(b), qn_qb_input(b, 0), root->name, "x");
-	y = qn_qb_dequantize(b, y, NULL);
-	y = qn_qb_op(b, root->op, root->name, 1, &y, root->attr);
-	return qn_qb_dequantize(b, qn_qb_quantize_fixed(b, y, root->name, &wide, scale, zp),
-				root->name);
+	in[0] = qn_quantize_pcm(b->m, g, qn_qb_input(b, 0), root->name, "x");
+	in[0] = qn_qb_dequantize(b, in[0], NULL);
+	if (root->nin > 1) {
+		in[1] = qn_quantize_sound(b->m, g, qn_qb_input(b, 1), root->name, "noise", root);
+		in[1] = qn_qb_dequantize(b, in[1], NULL);
+	}
+	qn_id y = qn_qb_op(b, root->op, root->name, root->nin, in, root->attr);
+	y = qn_quantize_sound(b->m, g, y, root->name, NULL, root);
+	return qn_qb_dequantize(b, y, root->name);
 }
 
 /* Indices of elements, computed from quantized operands: the result is an integer and stays. */

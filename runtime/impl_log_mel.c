@@ -2,7 +2,7 @@
 /* impl_log_mel.c - log_mel and mfcc, features of sound (docs/sound.md).
  *
  *   level(c)  = sqrt(sum of w(k) |X(k)|^2) of PCM samples    mfcc: sum of w(k) |X(k)|, of samples from -1 to 1
- *   noise(c) += smoothing (level(c) - noise(c))              from 0 on, frame after frame
+ *   noise(c) += smoothing (level(c) - noise(c))              from 0 or operand 1 on, frame after frame
  *   log_mel   = scale 2^scale_shift ln(max(1, …)) of the level without the noise, after gain control
  *   mfcc(j)   = sqrt(2 / channels) sum of ln(level(c) + log_offset) cos(pi j (c + 1/2) / channels)
  *
@@ -90,24 +90,59 @@ log_mel_of(const qn_attrs_log_mel *a, const buffers *b, int64_t c)
 	return v > 1.0 ? (float)(ldexp(a->scale, (int)a->scale_shift) * qn_ln(v)) : 0.0f;
 }
 
+/* A noise is the sum of three rows; row 0 has it as f32, the next what is missing, and so on: [3, channels]. */
+static void
+noise_before(const buffers *b, const float *noise)
+{
+	const int64_t n = b->mel->channels;
+
+	for (int64_t c = 0; c < n; c++) {
+		double v = noise == NULL ? 0
+					 : (double)noise[c] + (double)noise[n + c] +
+						   (double)noise[2 * n + c];
+
+		b->noise[c] = v > 0 ? v : 0;
+	}
+}
+
+static void
+noise_after(const buffers *b, float *to)
+{
+	const int64_t n = b->mel->channels;
+
+	for (int64_t c = 0; c < n; c++) {
+		double rest = b->noise[c];
+
+		for (int64_t row = 0; row < QN_NOISE_ROWS; row++) {
+			to[row * n + c] = (float)rest;
+			rest -= (double)to[row * n + c];
+		}
+	}
+}
+
 static void
 log_mel_real(const qn_eval *e)
 {
 	const buffers *b = e->plan;
 	const qn_mel *m = b->mel;
-	const int64_t rows = qn_static_count(e->n->type) / (m->frames * m->channels);
+	const int64_t rows = qn_static_count(qn_in_type(e->g, e->n, 0)) / m->samples;
+	const int64_t noises = QN_NOISE_ROWS * m->channels;
+	const float *noise = e->n->nin > 1 ? e->in[1] : NULL;
 	float *y = e->out;
 
 	for (int64_t r = 0; r < rows; r++) {
 		const float *x = (const float *)e->in[0] + r * m->samples;
 
-		for (int64_t c = 0; c < m->channels; c++)
-			b->noise[c] = 0;
+		noise_before(b, noise != NULL ? noise + r * noises : NULL);
 		for (int64_t f = 0; f < m->frames; f++) {
 			qn_mel_energies(m, x + f * m->hop, PCM, b->turn, b->work, b->energy);
 			sum_bands(b, false);
 			for (int64_t c = 0; c < m->channels; c++)
 				*y++ = log_mel_of(&e->n->attr->log_mel, b, c);
+		}
+		if (noise != NULL) {
+			noise_after(b, y);
+			y += noises;
 		}
 	}
 }
@@ -150,7 +185,7 @@ log_mel_quantized(const qn_eval *e, const void *args)
 {
 	const qn_features_call *d = args;
 
-	qn_log_mel(&d->args, e->in[0], d->work, e->out);
+	qn_log_mel(&d->args, e->in[0], e->n->nin > 1 ? e->in[1] : NULL, d->work, e->out);
 }
 
 static void

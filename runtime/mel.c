@@ -75,7 +75,7 @@ qn_mel_of(const qn_graph *g, const qn_node *n, qn_arena *a)
 	while (m->fft < m->window)
 		m->fft *= 2;
 	m->samples = x->dim[x->rank - 1];
-	m->frames = n->type->dim[n->type->rank - 2];
+	m->frames = (m->samples - m->window) / m->hop + 1;
 	m->mirror = n->op == QN_OP_log_mel ? m->window - 1 : m->window;
 	m->shape = window_of(m, n->op == QN_OP_log_mel ? 0.5 : 0.0, a);
 	lay_out_bands(m, n, a);

@@ -296,7 +296,8 @@ typedef struct qn_import_opts { /* all zero: defaults */
 	/* "[INPUT=]OP[:ATTRIBUTE=VALUE,…]", OP log_mel or mfcc: the input takes sound, samples
 	 * between -1 and 1 or 16-bit PCM, of which the model then computes the features that it
 	 * had as its input (docs/sound.md); INPUT may be left out where there is one.
-	 * "OP:samples=N,…" sets the number of samples.  NULL: none.  Error: import.front-end. */
+	 * "OP:samples=N,…" sets the number of samples; with "OP:stream,…" a run gets those after
+	 * the ones of the run before.  NULL: none.  Error: import.front-end. */
 	const char *front_end;
 	/* A quant_params.json, as Brevitas exports it: float layers that it names get quantizers of
 	 * their inputs and outputs, their weights and biases are quantized (docs/importing.md).

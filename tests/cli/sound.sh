@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# sound.sh - features of sound before a network: --front-end against a graph that has them, folders of WAV files, the
-# emitted program, errors.
+# sound.sh - features of sound before a network: --front-end against a graph that has them, folders of WAV files, streams,
+# the emitted program, errors.
 . "$(dirname "$0")/common.inc"
 
 # wav FILE SEED: 70 samples, a tone of the seed's pitch with noise.
@@ -56,7 +56,52 @@ cases=$((cases + 1))
 ${CC:-cc} -std=c99 -Wall -Wextra -Werror -O1 -DNET_SELFTEST_MAIN out/*.c -o selftest 2>log || fail 'cc' 'it does not compile' log
 ./selftest >log 2>&1 || fail 'selftest' 'it fails' log
 
+# A stream: each run takes the samples after those of the run before, and the frames are those of the whole clip, whose
+# first window begins with silence: 360 samples after 10 of silence are 18 frames, in 9 runs of 40 samples.
+stream=(--front-end log_mel:stream,window=30,hop=20,channels=5)
+for i in 1 2 3 4 5 6; do
+	tail -c 140 words/$i.wav | head -c 120
+done >clips.bin
+{
+	bytes 10 '\000\000'
+	cat clips.bin
+} >whole.bin
+frames() { # FILE SAMPLES FRAMES ELEM OF-RESULT
+	printf 'model "frames"%s\ngraph @main(%%x: tensor<1x%sx%s>) {\n  %%y = log_mel %%x {window=30, hop=20, channels=5} : tensor<1x%sx5x%s>\n  return %%y\n}\n' \
+		"$5" "$2" "$3" "$1" "$4"
+}
+pcm='!quant.uniform<i16:f32, 0.000030517578125>'
+level='!quant.uniform<i16:f32, 0.0390625>'
+frames 18 370 "$pcm" "$level" ' stage integer' >whole-i16.qir
+printf 'model "net" stage integer\ngraph @main(%%x: tensor<1x2x5x%s>) {\n  %%y = reshape %%x {shape=[1,10]}\n  return %%y\n}\n' "$level" >hops-i16.qir
+frames 18 370 f32 f32 '' >whole-f32.qir
+printf 'model "net"\ngraph @main(%%x: tensor<1x2x5xf32>) {\n  %%y = reshape %%x {shape=[1,10]}\n  return %%y\n}\n' >hops-f32.qir
+for type in i16 f32; do
+	scale=
+	[ $type = i16 ] || scale=--input-scale=0.000030517578125
+	silent "stream $type, whole" run -q whole-$type.qir whole.bin --shape 370 --dtype i16 $scale -o whole-$type.npy
+	silent "stream $type" run -q hops-$type.qir clips.bin --shape 40 --dtype i16 $scale "${stream[@]}" -o hops-$type.npy
+	tail -c +129 whole-$type.npy >whole-$type.raw
+	tail -c +129 hops-$type.npy >hops-$type.raw
+	same "stream $type" whole-$type.raw hops-$type.raw
+	[ "$(tr -d '\000' <hops-$type.raw | wc -c)" -gt 60 ] || fail "stream $type" 'the frames are silent'
+done
+silent 'stream, sequences' run -q hops-i16.qir clips.bin --shape 40 --dtype i16 --sequence 3 "${stream[@]}" -o reset.npy
+cmp -s reset.npy hops-i16.npy && fail 'stream, sequences' 'the noise is not reset'
+silent 'stream, mfcc' inspect net.qir --front-end mfcc:stream,window=40,hop=30,channels=5,coefficients=5
+[ "$(grep -c '^state ' stdout)" -eq 1 ] || fail 'stream, mfcc' 'other states than the samples before' stdout
+silent 'stream without overlap' inspect net.qir --front-end mfcc:stream,window=40,hop=40,channels=5,coefficients=5
+grep -q '^state ' stdout && fail 'stream without overlap' 'it has a state' stdout
+
+# Calibrated as a stream, with states as PCM is; the emitted program does the same.
+good 'stream, compile' compile -q net.qir "${stream[@]}" --calib clips.bin --shape 40 --dtype i16 --input-scale 0.000030517578125 --self-test 9 -o stream
+grep -q 'int16_t x_noise\[' stream/net.h || fail 'stream, compile' 'no state for the noise' stream/net.h
+cases=$((cases + 1))
+${CC:-cc} -std=c99 -Wall -Wextra -Werror -O1 -DNET_SELFTEST_MAIN stream/*.c -o selftest 2>log || fail 'stream, cc' 'it does not compile' log
+./selftest >log 2>&1 || fail 'stream, selftest' 'it fails' log
+
 # Errors.
+usage 'stream form' "graph.syntax|expected '='" run net.qir words --front-end log_mel:streams
 usage 'op' "import.front-end|expected log_mel or mfcc, not mel" run net.qir words --front-end mel -o out.npy
 usage 'input' "import.front-end|the model has no input s" run net.qir words --front-end s=log_mel -o out.npy
 usage 'channels' "import.front-end|its last dimension must be the 40 numbers of a frame" run net.qir words --front-end log_mel
