@@ -242,16 +242,17 @@ anew(run *r, const char *path)
 			       "far off when it is calibrated anew: %.2g of the range", worst);
 }
 
-/* A network whose scales each run finds, in integers: what these scales are found from has ranges of samples, and
- * a value next to a half is another one of 256, so it is compared as a part of an output's range. */
+/* A network in integers whose file has no scales, or whose scales each run finds: what these scales are found from
+ * has ranges of samples, and a value next to a half is another one of 256, so it is compared as a part of an output's
+ * range. */
 static void
-scales_of_run_time(run *r)
+within_range(run *r)
 {
 	const double worst = error_of(r);
 
 	if (r->j->class == JUDGE_UNEXPLAINED)
 		return;
-	r->j->class = worst <= 0.02 ? JUDGE_ANEW : JUDGE_UNEXPLAINED;
+	r->j->class = worst <= r->n->apart ? JUDGE_ANEW : JUDGE_UNEXPLAINED;
 	if (r->j->class == JUDGE_UNEXPLAINED)
 		(void)snprintf(r->j->message, sizeof r->j->message,
 			       "far off in integers: %.2g of the range", worst);
@@ -292,8 +293,8 @@ both(run *r, const char *path)
 	}
 	if (!run_model(r, m, "run of integers"))
 		return;
-	if (r->n->dynamic)
-		scales_of_run_time(r);
+	if (r->n->apart > 0)
+		within_range(r);
 	else
 		compare(r, "in integers", true);
 	if (r->j->emit)

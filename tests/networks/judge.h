@@ -7,6 +7,7 @@
  *   JUDGE_ANEW         its scales are found by each run: the library refuses it with --from-float as the way out, which
  *                      compiles and gives what the other runtime gave within 8 % of the result's range (in 3,000
  *                      networks: 1 % at most in 90 of 100, 4 % at most in all)
+ *                      or the file has no scales, and it gives what the other runtime gave within net.apart
  *   JUDGE_RUNTIME      the other runtime's lie outside of the interval, the library's inside
  *   JUDGE_REFUSED      the library refuses the file, with a message
  *   JUDGE_UNEXPLAINED  the library's lie outside */

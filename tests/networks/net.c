@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *const net_form_names[NET_NFORM] = {"qoperator", "qdq", "dynamic"};
+const char *const net_form_names[NET_NFORM] = {"qoperator", "qdq", "dynamic", "recurrent"};
 
 const char *const net_reason_names[NET_NREASON] = {"an average, rounded twice",
 						   "a bias of real numbers, rounded",
@@ -294,7 +294,11 @@ net_any(net *n, const net_row *rows, net_val *x)
 void
 net_begin(net *n, net_form form, uint64_t seed)
 {
-	*n = (net){.form = form, .state = seed * NET_NFORM + (uint64_t)form};
+	*n = (net){
+		.form = form,
+		.state =
+			seed * 3 +
+			(uint64_t)form}; /* 3: what the records of the first forms were made with */
 	onx_begin(&n->file);
 	(void)next(n);
 }
@@ -306,7 +310,7 @@ void
 net_make(net *n)
 {
 	static void (*const make[NET_NFORM])(net *) = {net_make_qoperator, net_make_qdq,
-						       net_make_dynamic};
+						       net_make_dynamic, net_make_recurrent};
 	const int64_t *dim = shapes[net_draw(n, 0, (int64_t)(sizeof shapes / sizeof *shapes) - 1)];
 	static const int64_t versions[] = {14, 17, 18, 19};
 	int type = n->form == NET_QOPERATOR && net_chance(n, 35)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net.h - networks of quantized ONNX operators with drawn operators, shapes and parameters, and what they give.
+/* net.h - networks of ONNX operators, quantized or recurrent, with drawn operators, shapes and parameters, and what they give.
  *
  *   net n;
  *   net_begin(&n, NET_QOPERATOR, 7);       form and seed: the same bytes on every host
@@ -24,7 +24,7 @@ enum {
 	NET_ELEMENTS = 4096
 };
 
-typedef enum net_form { NET_QOPERATOR, NET_QDQ, NET_DYNAMIC, NET_NFORM } net_form;
+typedef enum net_form { NET_QOPERATOR, NET_QDQ, NET_DYNAMIC, NET_RECURRENT, NET_NFORM } net_form;
 extern const char *const net_form_names[NET_NFORM];
 
 /* Where two right implementations may be more apart than by the rounding of a number close to a tie. */
@@ -62,6 +62,7 @@ typedef struct net {
 	uint64_t state;  /* of the draws */
 	int64_t version; /* of the operator set */
 	bool dynamic;    /* scales are found by each run */
+	double apart; /* how far integers may be off, as a part of an output's range; 0: by net_reason alone */
 	bool reason[NET_NREASON];
 	onx file;
 	int nval, nblock, noutput, nops, ninput;
@@ -203,5 +204,6 @@ net_val *net_reduce(net *n, net_val *x, char op);
 void net_make_qoperator(net *n);
 void net_make_qdq(net *n);
 void net_make_dynamic(net *n);
+void net_make_recurrent(net *n); /* of real numbers */
 
 #endif

@@ -81,6 +81,7 @@ quantize(net *n, net_val *x, bool stored)
 	for (int s = 0; s < NET_SAMPLES; s++)
 		quantize_sample(x, s, &q);
 	n->dynamic = true;
+	n->apart = 0.02;
 	net_node(n, "DynamicQuantizeLinear", 1, &x, 3, (net_val *[]){q.codes, q.scale, q.zp});
 	return q;
 }

@@ -4,7 +4,7 @@
 // and why ONNX Runtime refuses it.
 const fs = require('fs');
 const ort = require('onnxruntime-node');
-const forms = ['qoperator', 'qdq', 'dynamic'];
+const forms = ['qoperator', 'qdq', 'dynamic', 'recurrent'];
 const arrays = {float32: Float32Array, int8: Int8Array, uint8: Uint8Array};
 (async () => {
 	const [pack, raw, level] = process.argv.slice(2), b = fs.readFileSync(pack), out = fs.openSync(raw, 'w');
