@@ -2,12 +2,15 @@
 /* stored_change.c - tensors in another layout, by repacking and by quantizers. */
 #include "driver/host_struct.h"
 #include "driver/stored.h"
+#include "ir/diag.h"
 #include "ir/layout_quantizer.h"
+#include "ir/layout_split.h"
 
 typedef struct change_call {
 	qn_ctx *ctx;
 	const char *name, *layout;
 	const qn_stored *from, *by;
+	int count;
 	const qn_repack_opts *repack;
 	const qn_scaled_quantizer_opts *quantizer;
 	qn_stored *out;
@@ -86,6 +89,33 @@ qn_stored_repack(const qn_stored *t, const char *layout, const qn_repack_opts *o
 	QN_TRY(QN_TAKE(&t->ctx->env, qn_repack_opts, opts, &known));
 	return make(&(change_call){.ctx = t->ctx, .from = t, .layout = layout, .repack = &known},
 		    repack, out);
+}
+
+static qn_status
+split(void *arg, qn_arena *scratch)
+{
+	change_call *c = arg;
+	const qn_layout_tensor *t = &c->from->t;
+	const bool apart = qn_layout_is_split(t);
+
+	(void)scratch;
+	c->out = qn_stored_alloc(c->ctx, c->from->name);
+	if (c->count < 1 || c->count > QN_PLANES || (c->count > 1 && !qn_layout_is_plain(t)) ||
+	    (c->count == 1 && !apart && !qn_layout_is_plain(t)))
+		return qn_report(&c->ctx->env, QN_EUSAGE, "layout.split", c->from->name,
+				 "%s in %d parts (expected a plain tensor and 2 to %d parts, or a "
+				 "split one and 1)",
+				 t->layout->name, c->count, QN_PLANES);
+	c->out->t = c->count > 1 ? qn_layout_split(&c->out->arena, t, c->count)
+		    : apart      ? qn_layout_join(&c->out->arena, t)
+				 : *t;
+	return QN_OK;
+}
+
+qn_status
+qn_stored_split(const qn_stored *t, int count, qn_stored **out)
+{
+	return make(&(change_call){.ctx = t->ctx, .from = t, .count = count}, split, out);
 }
 
 static qn_status

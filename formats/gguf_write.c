@@ -9,6 +9,7 @@
 #include "formats/archive.h"
 #include "ir/diag.h"
 #include "ir/layout_quantizer.h"
+#include "ir/layout_split.h"
 
 enum { VERSION = 3, QUANTIZATION = 2, NAME_MOST = 64, DIMS_MOST = 4 };
 
@@ -54,7 +55,7 @@ stored_form(qn_env *env, qn_arena *a, const qn_archive_data *d, const qn_named_t
 {
 	const char *place = qn_archive_at(a, d->place, "tensor", n->name);
 
-	*out = n->t;
+	*out = qn_layout_is_split(&n->t) ? qn_layout_join(a, &n->t) : n->t;
 	if (strlen(n->name) > NAME_MOST)
 		return qn_report(env, QN_EUNSUPPORTED, "gguf.name", place,
 				 "a name of %zu bytes (GGUF allows %d)", strlen(n->name),
@@ -62,19 +63,19 @@ stored_form(qn_env *env, qn_arena *a, const qn_archive_data *d, const qn_named_t
 	if (n->t.rank > DIMS_MOST)
 		return qn_report(env, QN_EUNSUPPORTED, "gguf.dims", place,
 				 "%d dimensions (GGUF allows %d)", n->t.rank, DIMS_MOST);
-	if (n->t.layout->packed != NULL)
+	if (out->layout->packed != NULL)
 		return QN_OK;
-	if (!qn_layout_is_plain(&n->t)) {
+	if (!qn_layout_is_plain(out)) {
 		for (size_t i = 0; qn_layout_builtin(i) != NULL; i++)
 			if (qn_layout_builtin(i)->packed != NULL &&
 			    qn_layout_pack(a, &n->t, qn_layout_builtin(i), out))
 				return QN_OK;
 		return as_f32(env, a, place, &n->t, out);
 	}
-	if (n->t.plane[0].dtype->ggml < 0)
+	if (out->plane[0].dtype->ggml < 0)
 		return qn_report(env, QN_EUNSUPPORTED, "archive.type", place,
 				 "GGUF has no tensors of %s; convert to .safetensors or .irpa",
-				 n->t.plane[0].dtype->name);
+				 out->plane[0].dtype->name);
 	return QN_OK;
 }
 
@@ -136,11 +137,27 @@ pad(qn_buf *b, uint64_t alignment, uint64_t n)
 		qn_buf_putc(b, 0);
 }
 
+/* What the format requires of files with packed tensors. */
+static void
+add_version(qn_arena *a, qn_archive_data *out)
+{
+	static const char key[] = "general.quantization_version";
+	uint8_t *version = QN_NEW(a, uint8_t, 4);
+
+	if (qn_archive_value(out, key) != NULL)
+		return;
+	qn_little_put(version, 4, QUANTIZATION);
+	qn_archive_set(
+		out,
+		&(qn_property){
+			.key = key, .type = QN_VALUE_U32, .n = 1, .data = version, .bytes = 4});
+}
+
 qn_status
 qn_gguf_prepare(qn_env *env, qn_arena *a, const qn_archive_data *d, qn_archive_data *out)
 {
-	static const char key[] = "general.quantization_version";
 	bool quantized = false;
+	size_t joined = 0;
 
 	qn_archive_init(out, a, "GGUF", d->place);
 	for (size_t i = 0; i < d->n; i++) {
@@ -153,24 +170,20 @@ qn_gguf_prepare(qn_env *env, qn_arena *a, const qn_archive_data *d, qn_archive_d
 			continue;
 		}
 		QN_TRY(stored_form(env, a, d, &d->tensor[i], &t));
+		joined += qn_layout_is_split(&d->tensor[i].t);
 		quantized = quantized || t.layout->packed != NULL;
 		(void)qn_archive_put(out, d->tensor[i].name, &t);
 	}
+	if (joined > 0)
+		qn_warn(env, "gguf.split", d->place,
+			"GGUF has no split or replicated tensors: %zu are joined", joined);
 	for (size_t i = 0; i < d->nproperty; i++) {
 		const qn_property p = stored_value(env, a, d->place, &d->property[i]);
 
 		qn_archive_set(out, &p);
 	}
-	if (quantized && qn_archive_value(out, key) == NULL) {
-		uint8_t *version = QN_NEW(a, uint8_t, 4);
-
-		qn_little_put(version, 4, QUANTIZATION);
-		qn_archive_set(out, &(qn_property){.key = key,
-						   .type = QN_VALUE_U32,
-						   .n = 1,
-						   .data = version,
-						   .bytes = 4});
-	}
+	if (quantized)
+		add_version(a, out);
 	return QN_OK;
 }
 

@@ -15,12 +15,15 @@
 
 #include <string.h>
 
+#include "formats/theta_impl.h"
 #include "ir/diag.h"
 #include "ir/layout_quantizer.h"
+#include "ir/layout_split.h"
 
 static const char dataset[] = "__SHARK_DATASET__", tensors[] = "__SHARK_INFERENCE_TENSORS__";
-static const char version[] = "SHARK_DATASET_VERSION", types_key[] = "_gguf_types";
-static const char plain_type[] = "PrimitiveTensor", planar_type[] = "PlanarQuantizedTensor";
+
+const char qn_theta_version[] = "SHARK_DATASET_VERSION", qn_theta_types_key[] = "_gguf_types";
+const char qn_theta_plain[] = "PrimitiveTensor", qn_theta_planar[] = "PlanarQuantizedTensor";
 
 /* ---- names ---- */
 
@@ -43,146 +46,6 @@ qn_theta_check(qn_env *env, const qn_archive_data *d)
 						 qn_buf_str(&b), name);
 		}
 	}
-	return QN_OK;
-}
-
-/* ---- writing ---- */
-
-static const char *
-global_name(qn_arena *a, const char *name, const char *plane)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, a);
-	qn_buff(&b, "%s%s%s", name, plane[0] != '\0' ? ":" : "", plane);
-	return qn_buf_str(&b);
-}
-
-static void
-put_dims(qn_json_out *o, const char *key, int32_t rank, const int64_t *dim)
-{
-	qn_json_open(o, key, '[', QN_JSON_FLAT);
-	for (int32_t i = 0; i < rank; i++)
-		qn_json_put_i64(o, NULL, dim[i]);
-	qn_json_close(o);
-}
-
-static void
-describe(qn_json_out *o, qn_arena *a, const qn_named_tensor *n, const qn_layout_tensor *t)
-{
-	const bool plain = qn_layout_is_plain(t), quantizer = qn_layout_is_quantizer(t);
-
-	qn_json_open(o, n->name, '{', QN_JSON_FLAT);
-	qn_json_put_string(o, "type_name",
-			   plain       ? plain_type
-			   : quantizer ? t->layout->name
-				       : planar_type);
-	qn_json_open(o, "raw_tensors", '{', QN_JSON_FLAT);
-	for (int32_t i = 0; i < t->nplane; i++)
-		qn_json_put_string(o, t->plane[i].name, global_name(a, n->name, t->plane[i].name));
-	qn_json_close(o);
-	for (int32_t i = 0; quantizer && i < t->nmeta; i++)
-		qn_json_put_raw(o, t->meta[i].key, t->meta[i].json, strlen(t->meta[i].json));
-	if (!plain && !quantizer) {
-		put_dims(o, "shape", t->rank, t->dim);
-		qn_json_put_string(o, "layout_type", t->layout->name);
-		qn_json_open(o, "layout_metadata", '{', QN_JSON_FLAT);
-		for (int32_t i = 0; i < t->nmeta; i++)
-			qn_json_put_raw(o, t->meta[i].key, t->meta[i].json,
-					strlen(t->meta[i].json));
-		qn_json_close(o);
-	}
-	qn_json_close(o);
-}
-
-static qn_status
-put_planes(qn_env *env, const char *place, qn_archive_data *out, const char *name,
-	   const qn_layout_tensor *t)
-{
-	for (int32_t i = 0; i < t->nplane; i++) {
-		const qn_plane *p = &t->plane[i];
-		const char *global = global_name(out->arena, name, p->name);
-		const qn_layout_tensor array = qn_layout_plain(p->dtype, p->rank, p->dim, p->data);
-
-		if (!qn_archive_put(out, global, &array))
-			return qn_report(env, QN_EINVALID, "theta.name",
-					 qn_archive_at(out->arena, place, "tensor", name),
-					 "its plane would be '%s', which is a tensor too", global);
-	}
-	return QN_OK;
-}
-
-/* Types of numbers that a reader of the JSON would not choose. */
-static void
-put_types(qn_json_out *o, qn_arena *a, const qn_archive_data *d)
-{
-	bool open = false;
-
-	for (size_t i = 0; i < d->nproperty; i++) {
-		const qn_property *p = &d->property[i];
-		const char *json = qn_property_json(a, p);
-		qn_json_doc doc;
-
-		if ((qn_value_bytes(p->type) == 0 &&
-		     !(p->type == QN_VALUE_STRING && p->array && p->n == 0)) ||
-		    qn_json_tree(a, p->key, json, strlen(json), NULL, &doc) != QN_OK)
-			continue;
-		if (qn_property_of_json(a, p->key, doc.root).type == p->type)
-			continue;
-		if (!open)
-			qn_json_open(o, types_key, '{', QN_JSON_FLAT);
-		open = true;
-		qn_json_put_string(o, p->key, qn_value_name(p->type));
-	}
-	if (open)
-		qn_json_close(o);
-}
-
-static const char *
-properties_text(qn_env *env, qn_arena *a, const qn_archive_data *d)
-{
-	qn_json_out o;
-	qn_buf b;
-
-	qn_buf_init(&b, a);
-	qn_json_out_init(&o, &b);
-	qn_json_open(&o, NULL, '{', QN_JSON_LINES);
-	qn_json_put_i64(&o, version, 1);
-	for (size_t i = 0; i < d->nproperty; i++)
-		if (qn_property_put(&o, d->property[i].key, &d->property[i]) > 0)
-			qn_warn(env, "archive.property",
-				qn_archive_at(a, d->place, "key", d->property[i].key),
-				"it holds bytes that are not text in UTF-8: they become U+FFFD");
-	put_types(&o, a, d);
-	qn_json_close(&o);
-	return qn_buf_str(&b);
-}
-
-qn_status
-qn_theta_prepare(qn_env *env, qn_arena *a, const qn_archive_data *d, qn_archive_data *out,
-		 qn_theta_texts *texts)
-{
-	qn_json_out o;
-	qn_buf b;
-
-	qn_archive_init(out, a, d->format, d->place);
-	qn_buf_init(&b, a);
-	qn_json_out_init(&o, &b);
-	qn_json_open(&o, NULL, '{', QN_JSON_LINES);
-	*texts = (qn_theta_texts){0};
-	for (size_t i = 0; i < d->n; i++) {
-		const qn_named_tensor *n = &d->tensor[i];
-		qn_layout_tensor planar;
-
-		QN_TRY(qn_layout_to_planar(env, a, qn_archive_at(a, d->place, "tensor", n->name),
-					   &n->t, &planar));
-		QN_TRY(put_planes(env, d->place, out, n->name, &planar));
-		texts->quantized = texts->quantized || !qn_layout_is_plain(&planar);
-		describe(&o, a, n, &planar);
-	}
-	qn_json_close(&o);
-	texts->tensors = qn_buf_str(&b);
-	texts->dataset = properties_text(env, a, d);
 	return QN_OK;
 }
 
@@ -223,12 +86,16 @@ read_dims(const folder *f, const qn_json *v, qn_layout_tensor *t)
 static void
 add_meta(const folder *f, const qn_json *v, qn_layout_tensor *t)
 {
+	int64_t integer;
 	qn_json_out o;
 	qn_buf b;
 
 	qn_buf_init(&b, f->d->arena);
 	qn_json_out_init(&o, &b);
-	qn_json_put_tree(&o, NULL, v);
+	if (v->kind == QN_JSON_NUMBER && qn_json_i64(v, &integer))
+		qn_json_put_i64(&o, NULL, integer);
+	else
+		qn_json_put_tree(&o, NULL, v);
 	while (b.n > 0 && b.data[b.n - 1] == '\n') /* the newline after a bracket */
 		b.data[--b.n] = '\0';
 	qn_layout_set_meta(t, qn_arena_str(f->d->arena, v->key), qn_buf_str(&b));
@@ -272,6 +139,15 @@ read_planes(folder *f, const qn_json *v, qn_layout_tensor *t)
 }
 
 static qn_status
+add_tensor(folder *f, const qn_json *v, const qn_layout_tensor *t)
+{
+	QN_TRY(qn_layout_check(f->env, qn_json_place(&f->doc, f->a, v), t));
+	if (v->key[0] == '\0' || !qn_archive_put(f->d, v->key, t))
+		return bad(f, v, "the name is empty or appears twice");
+	return QN_OK;
+}
+
+static qn_status
 read_quantizer(folder *f, const qn_json *v, const qn_layout_row *row)
 {
 	static const char *const keys[] = {"dtype", "axis", "disable_saturate"};
@@ -281,10 +157,27 @@ read_quantizer(folder *f, const qn_json *v, const qn_layout_row *row)
 	for (size_t i = 0; i < QN_COUNT(keys); i++)
 		if (qn_json_find(v, keys[i]) != NULL)
 			add_meta(f, qn_json_find(v, keys[i]), &t);
-	QN_TRY(qn_layout_check(f->env, qn_json_place(&f->doc, f->a, v), &t));
-	if (v->key[0] == '\0' || !qn_archive_put(f->d, v->key, &t))
-		return bad(f, v, "the name is empty or appears twice");
-	return QN_OK;
+	return add_tensor(f, v, &t);
+}
+
+/* A split tensor has a shape, a replicated one that of its array. */
+static qn_status
+read_split(folder *f, const qn_json *v, const qn_layout_row *row)
+{
+	static const char *const keys[] = {"shard_count", "shard_dim"};
+	qn_layout_tensor t = {.layout = row};
+
+	QN_TRY(read_planes(f, v, &t));
+	for (size_t i = 0; i < QN_COUNT(keys); i++)
+		if (qn_json_find(v, keys[i]) != NULL)
+			add_meta(f, qn_json_find(v, keys[i]), &t);
+	if (row->nplane > 1) {
+		QN_TRY(read_dims(f, v, &t));
+	} else if (t.nplane == 1) {
+		t.rank = t.plane[0].rank;
+		memcpy(t.dim, t.plane[0].dim, sizeof t.dim);
+	}
+	return add_tensor(f, v, &t);
 }
 
 static qn_status
@@ -297,7 +190,10 @@ read_tensor(folder *f, const qn_json *v)
 		return bad(f, v, "missing key 'type_name' (expected a string)");
 	if (qn_quantizer_row(type->string) != NULL)
 		return read_quantizer(f, v, qn_quantizer_row(type->string));
-	if (strcmp(type->string, plain_type) != 0 && strcmp(type->string, planar_type) != 0) {
+	if (qn_split_row(type->string) != NULL)
+		return read_split(f, v, qn_split_row(type->string));
+	if (strcmp(type->string, qn_theta_plain) != 0 &&
+	    strcmp(type->string, qn_theta_planar) != 0) {
 		qn_warn(f->env, "theta.type", qn_json_place(&f->doc, f->a, v),
 			"unknown type of tensors '%s': its arrays are listed as plain tensors",
 			type->string);
@@ -306,22 +202,19 @@ read_tensor(folder *f, const qn_json *v)
 	QN_TRY(read_planes(f, v, &t));
 	if (t.nplane == 0)
 		return bad(f, v, "'raw_tensors' is empty");
-	if (strcmp(type->string, plain_type) == 0) {
+	if (strcmp(type->string, qn_theta_plain) == 0) {
 		t = qn_layout_plain(t.plane[0].dtype, t.plane[0].rank, t.plane[0].dim,
 				    t.plane[0].data);
 	} else {
 		layout = qn_json_find(v, "layout_type");
 		if (layout == NULL || layout->kind != QN_JSON_STRING)
 			return bad(f, v, "missing key 'layout_type' (expected a string)");
-		const char *place = qn_json_place(&f->doc, f->a, v);
-		QN_TRY(qn_layout_find(f->env, place, layout->string, &t.layout));
+		QN_TRY(qn_layout_find(f->env, qn_json_place(&f->doc, f->a, v), layout->string,
+				      &t.layout));
 		QN_TRY(read_dims(f, v, &t));
 		QN_TRY(read_meta(f, v, &t));
-		QN_TRY(qn_layout_check(f->env, place, &t));
 	}
-	if (v->key[0] == '\0' || !qn_archive_put(f->d, v->key, &t))
-		return bad(f, v, "the name is empty or appears twice");
-	return QN_OK;
+	return add_tensor(f, v, &t);
 }
 
 static qn_value_type
@@ -336,13 +229,13 @@ type_named(const char *name)
 static void
 read_properties(folder *f, const qn_json *root)
 {
-	const qn_json *hints = qn_json_find(root, types_key);
+	const qn_json *hints = qn_json_find(root, qn_theta_types_key);
 
 	for (size_t i = 0; i < root->n; i++) {
 		const qn_json *v = &root->child[i];
 		const qn_json *hint = hints != NULL ? qn_json_find(hints, v->key) : NULL;
 
-		if (strcmp(v->key, version) == 0 || v == hints || v->key[0] == '\0')
+		if (strcmp(v->key, qn_theta_version) == 0 || v == hints || v->key[0] == '\0')
 			continue;
 		qn_property p = qn_property_of_json(f->d->arena, v->key, v);
 		if (hint != NULL && hint->kind == QN_JSON_STRING)

@@ -2,9 +2,11 @@
 /* layout.c - tensors of planes: making, checking, looking at them. */
 #include "ir/layout.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/layout_impl.h"
 
 enum { COUNT_BITS = 60 };
 
@@ -100,6 +102,18 @@ qn_layout_meta(const qn_layout_tensor *t, const char *key)
 		if (strcmp(t->meta[i].key, key) == 0)
 			return t->meta[i].json;
 	return NULL;
+}
+
+int32_t
+qn_layout_meta_int(const qn_layout_tensor *t, const char *key, int32_t most)
+{
+	const char *json = qn_layout_meta(t, key);
+	char *end = NULL;
+	const long v = json != NULL ? strtol(json, &end, 10) : -1;
+
+	if (json == NULL || end == json || v < 0 || v > most)
+		return -1;
+	return end[strspn(end, ".0")] == '\0' ? (int32_t)v : -1; /* "2.0" is one too */
 }
 
 void

@@ -39,6 +39,9 @@ void qn_scales_6_put(const qn_scales_6 *s, uint8_t bytes[12]);
 void qn_super_to_planes(const uint8_t *block, uint8_t *const plane[7], int64_t i);
 void qn_super_from_planes(const uint8_t *const plane[7], int64_t i, uint8_t *block);
 
+/* An integer of the metadata; -1: it is missing, or none from 0 to `most`. */
+int32_t qn_layout_meta_int(const qn_layout_tensor *t, const char *key, int32_t most);
+
 float qn_half_get(const uint8_t *bytes);
 void qn_half_put(uint8_t *bytes, float v);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/layout_split.h"
 
 /* Which scale an element takes: outer, index, inner. */
 typedef struct groups {
@@ -233,7 +234,7 @@ qn_scaled_quantize(qn_env *env, qn_arena *a, const char *place, const qn_scaled_
 
 	QN_TRY(qn_scaled_quantizer_check(env, place, q));
 	QN_TRY(find_groups(env, place, q, x, &g));
-	if (!qn_layout_is_plain(x))
+	if (!qn_layout_is_plain(x) && !qn_layout_is_split(x))
 		qn_warn(env, "quantizer.again", place,
 			"the tensor is quantized already (%s): it is dequantized first",
 			x->layout->name);

@@ -5,10 +5,10 @@
  *                            dtype "int8", axis 0, disable_saturate true
  *   DynamicScaledQuantizer   no planes; dtype "int8" */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/layout_impl.h"
 #include "ir/layout_quantizer.h"
 
 static const qn_plane_row static_planes[] = {
@@ -68,16 +68,14 @@ dtype_of(const qn_layout_tensor *t)
 	return qn_dtype_by_torch(name);
 }
 
+/* QN_NO_AXIS: there is none; QN_MAX_RANK: it is not one. */
 static int32_t
 axis_of(const qn_layout_tensor *t)
 {
 	const char *json = qn_layout_meta(t, "axis");
-	char *end = NULL;
-	const long v = json != NULL ? strtol(json, &end, 10) : QN_NO_AXIS;
+	const int32_t v = qn_layout_meta_int(t, "axis", QN_MAX_RANK - 1);
 
-	return json == NULL || strcmp(json, "null") == 0                     ? QN_NO_AXIS
-	       : end[strspn(end, ".0")] == '\0' && v >= 0 && v < QN_MAX_RANK ? (int32_t)v
-									     : QN_MAX_RANK;
+	return json == NULL || strcmp(json, "null") == 0 ? QN_NO_AXIS : v < 0 ? QN_MAX_RANK : v;
 }
 
 static qn_status

@@ -7,8 +7,9 @@
 #include "quern/layout.h"
 
 typedef struct tally {
-	size_t quantized, exact, odd; /* tensors; whose rows a block does not divide */
-	size_t before, after;         /* bytes */
+	size_t quantized, exact, odd;    /* tensors; whose rows a block does not divide */
+	size_t before, after;            /* bytes */
+	size_t split, replicated, whole; /* tensors */
 } tally;
 
 /* Matrices of float or quantized values; vectors (norms, biases) and integers stay as they are. */
@@ -59,9 +60,35 @@ repacked(const qn_stored *t, const options *o, const qn_stored **out, tally *n)
 	return QN_OK;
 }
 
-/* The tensors of x, quantized where they can be, in an archive of their own. */
+/* A quantized tensor stays whole. */
 static qn_status
-quantized(qn_ctx *ctx, qn_archive *x, const options *o, qn_archive **out, tally *n)
+divided(const qn_stored *t, const options *o, const qn_stored **out, tally *n)
+{
+	const bool plain = strcmp(qn_stored_layout(t), "plain") == 0;
+	const bool apart = strcmp(qn_stored_layout(t), "SplitPrimitiveTensor") == 0 ||
+			   strcmp(qn_stored_layout(t), "ReplicatedTensor") == 0;
+	qn_stored *q, *joined = NULL;
+	qn_status status = QN_OK;
+
+	if (!plain && !apart) {
+		n->whole++;
+		return QN_OK;
+	}
+	if (apart && o->split > 1)
+		status = qn_stored_split(t, 1, &joined);
+	if (status == QN_OK)
+		status = qn_stored_split(joined != NULL ? joined : t, o->split, &q);
+	if (status != QN_OK)
+		return status;
+	n->split += strcmp(qn_stored_layout(q), "SplitPrimitiveTensor") == 0;
+	n->replicated += strcmp(qn_stored_layout(q), "ReplicatedTensor") == 0;
+	*out = q;
+	return QN_OK;
+}
+
+/* The tensors of x, quantized or split where they can be, in an archive of their own. */
+static qn_status
+changed(qn_ctx *ctx, qn_archive *x, const options *o, qn_archive **out, tally *n)
 {
 	qn_status status = qn_archive_new(ctx, out);
 
@@ -70,7 +97,9 @@ quantized(qn_ctx *ctx, qn_archive *x, const options *o, qn_archive **out, tally 
 	for (size_t i = 0; i < qn_archive_size(x) && status == QN_OK; i++) {
 		const qn_stored *t = qn_archive_get(x, i), *q = t;
 
-		if (is_matrix(t))
+		if (o->split != 0)
+			status = divided(t, o, &q, n);
+		else if (is_matrix(t))
 			status = repacked(t, o, &q, n);
 		n->before += qn_stored_bytes(t);
 		n->after += qn_stored_bytes(q);
@@ -90,8 +119,8 @@ convert(qn_ctx *ctx, const options *o)
 	if (status == QN_OK && o->quant_params != NULL)
 		status = qn_archive_apply_quant_params(x, o->quant_params);
 	to = x;
-	if (status == QN_OK && o->to != NULL)
-		status = quantized(ctx, x, o, &to, &n);
+	if (status == QN_OK && (o->to != NULL || o->split != 0))
+		status = changed(ctx, x, o, &to, &n);
 	if (status == QN_OK)
 		status = qn_archive_save(to, o->arg[0]);
 	if (status != QN_OK)
@@ -100,6 +129,10 @@ convert(qn_ctx *ctx, const options *o)
 		printf("%zu tensors of %zu became %s (%zu exactly), %zu stay since no block "
 		       "divides their rows; %zu bytes became %zu\n",
 		       n.quantized, qn_archive_size(x), o->to, n.exact, n.odd, n.before, n.after);
+	if (o->split > 1)
+		printf("%zu tensors of %zu are split into %d parts, %zu replicated, %zu quantized "
+		       "ones stay whole\n",
+		       n.split, qn_archive_size(x), o->split, n.replicated, n.whole);
 	return fflush(stdout) == 0 ? QN_OK : QN_EIO;
 }
 
@@ -111,6 +144,12 @@ cmd_convert(const options *o)
 			"quern convert: '%s' is the archive that is read; give another "
 			"name for the result\n",
 			o->arg[0]);
+		return QN_EUSAGE;
+	}
+	if (o->to != NULL && o->split != 0) {
+		fprintf(stderr,
+			"quern convert: --split is for plain tensors, and --to quantizes; give "
+			"one of them\n");
 		return QN_EUSAGE;
 	}
 	qn_ctx *ctx = program_open(o);

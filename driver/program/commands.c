@@ -202,7 +202,8 @@ const command command_rows[] = {
 	 "  quern tensors examples/digits/digits.safetensors\n"
 	 "  quern tensors examples/digits/digits.safetensors --dump conv1.w -o weight.npy",
 	 1, 1, cmd_tensors},
-	{"convert", CMD_CONVERT, "ARCHIVE RESULT [--to LAYOUT] [--quant-params FILE.json]",
+	{"convert", CMD_CONVERT,
+	 "ARCHIVE RESULT [--to LAYOUT | --split N] [--quant-params FILE.json]",
 	 "convert an archive of tensors, or quantize its matrices",
 	 "Writes the tensors and properties of an archive to a .gguf, .safetensors or .irpa file. "
 	 "With --to every matrix of float or quantized values becomes that layout, by the rounding "

@@ -58,6 +58,7 @@ typedef struct options {
 	int sequence;     /* steps; 0: all samples */
 	int threads;      /* 0: as many as the machine has cores */
 	int block;        /* elements that share a scale; 0: not given */
+	int split;        /* parts of each tensor; 0: not given */
 	int jobs;         /* processes of tune; 0: 1 */
 	bool no_repairs, allow_i16, no_saturation;
 	bool no_approx, merge_always, require_int, reduce_range, bias_correction, equalize,

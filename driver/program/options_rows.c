@@ -268,6 +268,9 @@ const option_row option_rows[] = {
 	{"--to", 0, GROUP_OUTPUT, CMD_CONVERT, NAME(to), .value = "LAYOUT",
 	 .name_of = qn_layout_name, .names = "layouts", .name_help = qn_layout_help,
 	 .help = "quantize matrices into this layout (default: keep all values)"},
+	{"--split", 0, GROUP_OUTPUT, CMD_CONVERT, COUNT(split), .most = 8, .value = "N",
+	 .help = "split plain matrices into N parts of their rows, replicate the other plain "
+		 "tensors (1: join them again)"},
 	{"--json", 0, GROUP_OUTPUT, CMD_TENSORS, FLAG(json), .help = "list as JSON"},
 	{"--to", 0, GROUP_QUANTIZATION, CMD_QUANTIZE_TENSOR, NAME(to), .value = "LAYOUT",
 	 .name_of = qn_layout_name, .names = "layouts", .name_help = qn_layout_help,

@@ -135,6 +135,12 @@ typedef struct qn_repack_opts { /* all zero: defaults */
 QN_API qn_status qn_stored_repack(const qn_stored *t, const char *layout,
 				  const qn_repack_opts *opts, qn_stored **out);
 
+/* A plain tensor of two dimensions or more in `count` parts of its first one, SplitPrimitiveTensor,
+ * planes "0", "1" …: views; others, and those with too few rows, as ReplicatedTensor.  count: 2 … 8.
+ * 1: a tensor of these two layouts is plain again.  QN_EUSAGE (layout.split): another count, or
+ * another layout. */
+QN_API qn_status qn_stored_split(const qn_stored *t, int count, qn_stored **out);
+
 /* ---- quantizers ---- */
 
 /* How float values become quantized ones: qs = x * scale + offset, rounded half to even, then

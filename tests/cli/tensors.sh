@@ -161,6 +161,24 @@ silent f8-back convert f8.irpa g8.safetensors
 silent f8-list tensors g8.safetensors --json
 has_words f8-list stdout '"dtype": "f8E4M3FN"'
 
+# Split and replicated tensors, and joined again: the same bytes.
+silent split convert m.gguf m.irpa --split 2
+has_words split stdout '2 tensors of 3 are split into 2 parts, 1 replicated, 0 quantized ones stay whole'
+silent split-list tensors m.irpa --json
+has_words split-list stdout '{"name": "odd", "layout": "SplitPrimitiveTensor", "shape": [2, 3], "bytes": 24, "planes": [{"name": "0", "dtype": "f32", "shape": [1, 3], "bytes": 12}|"metadata": {"shard_count": 2, "shard_dim": 0}|"name": "norm", "layout": "ReplicatedTensor", "shape": [2], "bytes": 8'
+silent split-dump tensors m.irpa --dump odd -o have.npy
+same split-dump have.npy odd.npy
+silent split-again convert m.irpa m.safetensors --split 2
+silent joined convert m.safetensors j.irpa --split 1
+silent joined-copy convert j.irpa j.gguf
+same joined-copy j.gguf m.gguf
+case_of split-gguf 0 gguf.split 'GGUF has no split or replicated tensors: 3 are joined' convert m.irpa j.gguf
+same split-gguf j.gguf m.gguf
+silent split-quantized convert q.gguf s.irpa --split 2
+has_words split-quantized stdout '1 tensors of 3 are split into 2 parts, 1 replicated, 1 quantized ones stay whole'
+usage split-to 'give one of them' convert m.gguf x.irpa --split 2 --to q8_0
+usage split-many 'number from 1 to 8' convert m.gguf x.irpa --split 9
+
 # A folder of Hugging Face: one file, or an index of several.
 mkdir hf
 echo '{"architectures": ["Tiny"], "hidden_size": 2, "rope": {"theta": 10000.0}}' >hf/config.json
