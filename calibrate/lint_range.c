@@ -2,6 +2,7 @@
 /* lint_range.c - do samples lie in the ranges of a model's quantized inputs?  What lies outside saturates.
  *
  *   range 0 to 1; samples of 0 to 255       ──▶   "34 % of the values are outside of its range"
+ *   range 0 to 255; samples of 0 to 1       ──▶   "they become at most 2 different quantized values"
  *   int8 samples with --input-scale 1       ──▶   "its int8 values are taken as float values" */
 #include <math.h>
 
@@ -9,6 +10,9 @@
 #include "ir/diag.h"
 
 #define MOST_OUTSIDE 0.125 /* of all values */
+#define FEWEST_STEPS 8     /* different quantized values at most: too few to be meant */
+#define FEWEST_VALUES 64   /* of all samples, before that is said */
+#define BETWEEN 0.01       /* steps from a quantized value that are not the rounding of f32 */
 #define FAR_OUTSIDE 8.0    /* widths of the range that one value lies beyond its end */
 
 /* The range of one input, and what its samples are. */
@@ -18,7 +22,7 @@ typedef struct range {
 	double scale, zp;
 	double lo, hi;      /* what the quantized values stand for */
 	double least, most; /* of the samples */
-	uint64_t n, outside;
+	uint64_t n, outside, between;
 } range;
 
 /* The type to which values of an input are quantized: its own, or that of a quantize after it. */
@@ -89,6 +93,7 @@ look(void *user, size_t input, size_t index, const void *data)
 		r->least = fmin(r->least, v);
 		r->most = fmax(r->most, v);
 		r->outside += v < lo || v > hi;
+		r->between += fabs(v / r->scale - rint(v / r->scale)) > BETWEEN;
 	}
 	r->n += (uint64_t)n;
 }
@@ -118,6 +123,26 @@ warn_outside(const range *r, const char *name, const char *place, qn_arena *a)
 			(unsigned long long)r->outside, (unsigned long long)r->n,
 			(unsigned long long)rint(100 * share), number(r->lo, a), number(r->hi, a),
 			name, number(r->least, a), number(r->most, a));
+}
+
+/* Values that all lie close together for the range, and are not quantized values themselves, as those of
+ * a mask are. */
+static bool
+warn_narrow(const range *r, const char *name, const char *place, qn_arena *a)
+{
+	const double steps = rint(r->most / r->scale) - rint(r->least / r->scale) + 1;
+	const int64_t all = (int64_t)r->elem->qmax - r->elem->qmin + 1;
+
+	if (r->n < FEWEST_VALUES || r->outside > 0 || r->between == 0 || r->least == r->most ||
+	    steps > FEWEST_STEPS || all <= 2 * FEWEST_STEPS)
+		return false;
+	qn_warn(a->env, "data.range", place,
+		"the values from %s to %s become at most %lld of the %lld quantized values that "
+		"input '%s' has for its range %s to %s: scale them as for the training "
+		"(--input-scale, --input-zero, --mean, --std)",
+		number(r->least, a), number(r->most, a), (long long)steps, (long long)all, name,
+		number(r->lo, a), number(r->hi, a));
+	return true;
 }
 
 /* Whether samples of the input's own storage type were made float values by options that change no value. */
@@ -152,7 +177,7 @@ qn_lint_data(const qn_graph *g, qn_dataset *d, size_t batches, qn_arena *a)
 
 		if (was_quantized(&of[k], s))
 			warn_stored(&of[k], s, name, a);
-		else
+		else if (of[k].n > 0 && !warn_narrow(&of[k], name, s->name, a))
 			warn_outside(&of[k], name, s->name, a);
 	}
 	return g->model->stage == QN_STAGE_FLOAT ? qn_lint_model(d, g, a) : QN_OK;

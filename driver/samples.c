@@ -118,6 +118,21 @@ open_one(samples_call *c, size_t k, size_t *count)
 	return QN_OK;
 }
 
+/* Quantized values of 8 bits with a scale and no zero point: correct, but seldom meant. */
+static void
+warn_zero(qn_env *env, const qn_data_opts *o, const qn_source *s)
+{
+	if (o->input_zero_unknown == 0 || o->input_zero != 0 || o->nmean > 0 ||
+	    o->input_scale == 0 || o->input_scale == 1 || s->stored == NULL ||
+	    s->stored->elem->plain != QN_PLAIN_i8)
+		return;
+	qn_warn(env, "data.zero", s->name,
+		"elements of type i8 are multiplied by %g without a zero point: quantized values "
+		"mostly have one, which is subtracted first; give it with --input-zero, or 0 if "
+		"they have none",
+		o->input_scale);
+}
+
 static qn_status
 open_all(void *arg, qn_arena *scratch)
 {
@@ -129,6 +144,8 @@ open_all(void *arg, qn_arena *scratch)
 		return qn_report(&c->ctx->env, QN_EUSAGE, "data.count", c->path, "no array fits");
 	for (size_t k = 0; k < count; k++)
 		QN_TRY(open_one(c, k, &count));
+	for (size_t k = 0; k < count; k++)
+		warn_zero(&c->ctx->env, c->opts, c->out[k]->source);
 	return QN_OK;
 }
 

@@ -94,6 +94,7 @@ read_options(const sample_options *o, reading *r)
 	r->opts.layout = (qn_data_layout)option_index(o->layout);
 	r->opts.input_scale = scale;
 	r->opts.input_zero = zero;
+	r->opts.input_zero_unknown = nzero == 0;
 	r->opts.mean = r->mean;
 	r->opts.std = r->std;
 	return QN_OK;

@@ -440,6 +440,9 @@ typedef struct qn_data_opts {
 	/* the model's input that the samples are for; NULL: by order, or by the names in an .npz */
 	const char *input;
 	double input_zero; /* finite */
+	/* 1: an input_zero of 0 was not chosen.  Signed 8-bit samples that get a scale, and were mostly
+	 * stored with a zero point, are a warning then (data.zero) */
+	int input_zero_unknown;
 } qn_data_opts;
 
 /* Opens samples of a file or folder: .npy, .npz, .csv, .bin, images, audio, or a folder of images

@@ -31,6 +31,15 @@ printf "$(cat codes.txt)" | npy u8.npy '|u1' '500, 8, 8, 1'
 silent u8 opt "$E/digits.json" "${calib[@]}" --activations u8 -q --stop-after legalize -o u8.qir
 case_of stored 0 data.stored "elements of type u8|input 'image'|because of --input-scale 1|omit the option" eval u8.qir --data u8.npy --input-scale 1 "${labels[@]}" -q
 silent 'not stored' eval u8.qir --data u8.npy --input-scale 0.0625 "${labels[@]}" -q
+
+# ---- scaled too small, without a zero point ----
+
+case_of narrow 0 data.range "from 0.0 to 0.003921|become at most 2 of the 256 quantized values that input 'image' has for its range 0.0 to " \
+	eval int.qir --data "$x:scale=0.0039215686" "${labels[@]}" -q
+tail -c +129 u8.npy | npy i8.npy '|i1' '500, 8, 8, 1'
+case_of zero 0 data.zero 'i8.npy: warning|type i8 are multiplied by 0.0625 without a zero point|--input-zero' eval "$E/digits.json" --data i8.npy --input-scale 0.0625 "${labels[@]}" -q
+silent 'zero chosen' eval "$E/digits.json" --data i8.npy:zero=0 --input-scale 0.0625 "${labels[@]}" -q
+silent 'unsigned' eval "$E/digits.json" --data u8.npy --input-scale 0.0625 "${labels[@]}" -q
 run eval --help
 has_words 'help of --input-scale' stdout 'without these options'
 

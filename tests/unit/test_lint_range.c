@@ -84,6 +84,44 @@ test_share(void **state)
 	}
 }
 
+/* Samples that are too close together for the steps of the range. */
+static void
+test_narrow(void **state)
+{
+	static const struct {
+		const char *in;
+		size_t n;
+		double from, step;
+		const char *want;
+	} rows[] = {
+		{"!quant.uniform<u8:f32, 1.0>", 64, 0, 1.0 / 63,
+		 "the values from 0.0 to 1.0 become at most 2 of the 256 quantized values that "
+		 "input 'x' has for its range 0.0 to 255.0: "},
+		{"!quant.uniform<u8:f32, 1.0>", 63, 0, 1.0 / 63, NULL}, /* too few to say so */
+		{"!quant.uniform<u8:f32, 1.0>", 64, 100, 7.0 / 63,
+		 "from 100.0 to 107.0 become at most 8 of"},
+		{"!quant.uniform<u8:f32, 1.0>", 64, 100, 8.0 / 63, NULL},
+		{"!quant.uniform<u8:f32, 1.0>", 64, 0.5, 0, NULL}, /* all are equal */
+		{"!quant.uniform<u8<0:15>:f32, 1.0>", 64, 0, 1.0 / 63, NULL},
+		{"f32", 64, 0, 1.0 / 63, NULL},
+	};
+	double v[MOST];
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		for (size_t k = 0; k < rows[i].n; k++)
+			v[k] = rows[i].from + rows[i].step * (double)k;
+		lint(rows[i].in, "  %y = reshape %x {shape=[1]}\n", "f32", rows[i].n, v,
+		     (qn_prep){0});
+		expect("data.range", rows[i].want);
+	}
+	for (size_t k = 0; k < 64; k++)
+		v[k] = (double)(k % 2); /* quantized values */
+	lint("!quant.uniform<u8:f32, 1.0>", "  %y = reshape %x {shape=[1]}\n", "f32", 64, v,
+	     (qn_prep){0});
+	expect("data.range", NULL);
+}
+
 /* Where the range is known, and where there is nothing to compare with it. */
 static void
 test_inputs(void **state)
@@ -151,6 +189,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_share, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_narrow, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_inputs, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_stored, rig_setup, rig_teardown),
 	};
