@@ -110,7 +110,7 @@ enum { QN_SCRATCH_ALIGN = 16 };
 typedef struct qn_plan_opts {
 	const qn_target *target;
 	qn_optimize optimize;
-	size_t max_scratch,
+	size_t max_arena,
 		max_weights; /* bytes that balanced plans keep to where they can; 0: any */
 } qn_plan_opts;
 

@@ -288,7 +288,7 @@ balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 		return QN_OK;
 	QN_TRY(qn_plan_with(fast, all.declined, tmp, &plain));
 	const limits l = {
-		limit(plain->scratch_bytes + plain->scratch_bytes / 8 + SLACK, o->max_scratch),
+		limit(plain->scratch_bytes + plain->scratch_bytes / 8 + SLACK, o->max_arena),
 		limit(plain->weight_bytes + plain->weight_bytes / 5 + SLACK, o->max_weights)};
 	if (is_within(fast, &l))
 		return QN_OK;

@@ -133,8 +133,8 @@ measure(qn_emit_call *c, const qn_plan *p)
 				 .steps = p->nstep,
 				 .instructions = qn_plan_instructions(p),
 				 .instructions_of = qn_plan_measured_on(p)};
-	qn_status scratch = check_budget(c->m->env, p, "budget.scratch", "activation arena",
-					 p->scratch_bytes, o->max_scratch_bytes);
+	qn_status scratch = check_budget(c->m->env, p, "budget.arena", "activation arena",
+					 p->scratch_bytes, o->max_arena_bytes);
 	qn_status weights = check_budget(c->m->env, p, "budget.weights", "constants",
 					 p->weight_bytes, o->max_weight_bytes);
 
@@ -281,7 +281,7 @@ find_constants(const qn_emit_call *c, qn_constants *out)
 qn_status
 qn_emit_plan(qn_emit_call *c, qn_arena *a, qn_plan **out)
 {
-	qn_plan_opts how = {.max_scratch = c->opts->max_scratch_bytes,
+	qn_plan_opts how = {.max_arena = c->opts->max_arena_bytes,
 			    .max_weights = c->opts->max_weight_bytes};
 	const char *name = c->opts->name != NULL ? c->opts->name : c->m->name;
 

@@ -82,7 +82,7 @@ options(const qn_tune_search *s, qn_arena *a)
 	if (o->max_weight_bytes > 0)
 		qn_buff(&b, " --max-weights %zu", o->max_weight_bytes);
 	if (o->max_arena_bytes > 0)
-		qn_buff(&b, " --max-scratch %zu", o->max_arena_bytes);
+		qn_buff(&b, " --max-arena %zu", o->max_arena_bytes);
 	return qn_buf_str(&b);
 }
 

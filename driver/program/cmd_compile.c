@@ -47,7 +47,8 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 	else
 		printf("instructions about %llu (figures of %s)\n",
 		       (unsigned long long)e->instructions, e->instructions_of);
-	printf("nodes        %zu in %zu steps: %s\n", i.nodes, e->steps, qn_model_kinds(m));
+	printf("nodes        %zu in %zu step%s: %s\n", i.nodes, e->steps, e->steps == 1 ? "" : "s",
+	       qn_model_kinds(m));
 	if (!has_test)
 		printf("self-test    none%s\n", has_samples ? "" : " (it needs samples: --calib)");
 	printf("files        %s/%s.h, .c, .report.json, _weights.c, _io.h%s%s%s\n", folder, e->name,
@@ -221,13 +222,13 @@ cmd_compile(const options *o)
 {
 	const long samples = number("--self-test", o->self_test, 4, 1000);
 	uint64_t scratch, weights;
-	const bool sizes = program_read_size("--max-scratch", o->max_scratch, 0, 1024, &scratch) &&
+	const bool sizes = program_read_size("--max-arena", o->max_arena, 0, 1024, &scratch) &&
 			   program_read_size("--max-weights", o->max_weights, 0, 1024, &weights);
 
 	if (samples < 0 || !sizes)
 		return QN_EUSAGE;
 	qn_emit_opts numbers = {.test_samples = (size_t)samples,
-				.max_scratch_bytes = (size_t)scratch,
+				.max_arena_bytes = (size_t)scratch,
 				.max_weight_bytes = (size_t)weights};
 
 	if (o->list_passes) {

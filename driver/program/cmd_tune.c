@@ -118,7 +118,7 @@ read_budgets(tuning *t)
 	const options *o = t->o;
 
 	if (!program_read_size("--max-weights", o->max_weights, 1, 1024, &weights) ||
-	    !program_read_size("--max-arena", o->max_scratch, 1, 1024, &arena) ||
+	    !program_read_size("--max-arena", o->max_arena, 1, 1024, &arena) ||
 	    !program_read_size("--max-instructions", o->max_instructions, 1, 1000,
 			       &t->max_instructions) ||
 	    !program_read_size("--time", o->time, 1, 1000, &seconds))

@@ -204,7 +204,7 @@ const option_row option_rows[] = {
 	{"--optimize", 0, GROUP_OUTPUT, CMD_COMPILE | CMD_TUNE, NAME(optimize),
 	 .choice = optimizations, .value = "GOAL",
 	 .help = "what kernels are chosen for; the results are the same:"},
-	{"--max-scratch", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_scratch), .value = "BYTES",
+	{"--max-arena", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_arena), .value = "BYTES",
 	 .help = "exit with 5, writing nothing, when the activation arena would be larger; if "
 		 "balanced, kernels with less memory are chosen first"},
 	{"--max-weights", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_weights), .value = "BYTES",
@@ -212,7 +212,7 @@ const option_row option_rows[] = {
 		 "kernels with fewer constants are chosen first; 64K is 65536"},
 	{"--max-weights", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_weights), .value = "BYTES",
 	 .help = "of constants, as compile prints them: 65536, 64K or 1M"},
-	{"--max-arena", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_scratch), .value = "BYTES",
+	{"--max-arena", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_arena), .value = "BYTES",
 	 .help = "of the activation arena"},
 	{"--max-instructions", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_instructions), .value = "N",
 	 .help = "of one inference, estimated for the target: 800K, 5M"},

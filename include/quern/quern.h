@@ -679,7 +679,7 @@ typedef struct qn_emit_opts { /* all zero: defaults */
 	const char *optimize;
 	/* Budgets in bytes; 0: none.  If balanced, kernels that need less are chosen first.
 	 * Exceeding one is QN_EBUDGET, and nothing is written. */
-	size_t max_scratch_bytes; /* of the activation arena */
+	size_t max_arena_bytes; /* of the activation arena */
 	size_t max_weight_bytes;
 	/* Samples for the self-test, an array for each input; NULL: no self-test file.  A model
 	 * without inputs: any pointer.  How their values were preprocessed (qn_data_opts) stands in

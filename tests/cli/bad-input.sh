@@ -492,8 +492,8 @@ graph @main(%x: tensor<1x4x!quant.uniform<i8:f32, 0.5>>) {
 END
 case_of sub-channel 3 unsupported.subchannel "'y'|matmul|'w'" compile blocks.qir -o out -q
 
-case_of budgets 5 'budget.scratch budget.weights' 'digits: error|bytes of activation arena|bytes of constants|budget of 1' \
-	compile "$digits/digits.json" --calib "$digits/calib.npy" --max-scratch 1 --max-weights 1 -o out -q
+case_of budgets 5 'budget.arena budget.weights' 'digits: error|bytes of activation arena|bytes of constants|budget of 1' \
+	compile "$digits/digits.json" --calib "$digits/calib.npy" --max-arena 1 --max-weights 1 -o out -q
 
 # ---- outputs that cannot be written: nothing may be left, nothing old may change ----
 

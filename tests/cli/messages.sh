@@ -59,13 +59,13 @@ need() {
 }
 silent arena compile "$E/digits.json" "${calib[@]}" --target cortex-m4 -o out -q
 grep -qE '^arena +[0-9]+ bytes \(at least [0-9]+ with these kernels\)$' stdout || fail arena "no arena" stdout
-case_of budget 5 budget.scratch 'with the kernels that need the least' compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-scratch 100 -o out -q
+case_of budget 5 budget.arena 'with the kernels that need the least' compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-arena 100 -o out -q
 least=$(need)
-silent 'least budget' compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-scratch "$least" -o out -q
+silent 'least budget' compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-arena "$least" -o out -q
 grep -q "^arena *$least bytes" stdout || fail 'least budget' "another arena than $least" stdout
-case_of 'below it' 5 budget.scratch "needs $least bytes of activation arena, 1 more" compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-scratch $((least - 1)) -o out -q
+case_of 'below it' 5 budget.arena "needs $least bytes of activation arena, 1 more" compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-arena $((least - 1)) -o out -q
 if [ -d "${QUERN_DATA:-}/models" ]; then
-	case_of 'kws budget' 5 budget.scratch 'needs 8272 bytes of activation arena' compile "$QUERN_DATA/models/kws_int8.tflite" --target cortex-m4 --max-scratch 8000 -o out -q
+	case_of 'kws budget' 5 budget.arena 'needs 8272 bytes of activation arena' compile "$QUERN_DATA/models/kws_int8.tflite" --target cortex-m4 --max-arena 8000 -o out -q
 fi
 
 

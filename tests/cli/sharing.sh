@@ -59,7 +59,7 @@ usage samples "--calib is for one model|--shared-kernels" compile first.json sec
 sed 's/"name": *"digits"/"name": "third"/' "$E/digits.json" >third.json
 cp "$E/digits.safetensors" .
 good wide-third opt -q third.json --calib "$E/calib.npy" --activations i16 --stop-after legalize -o wide-third.json
-case_of budget 5 budget.scratch 'third' compile -q first.json wide-third.json --max-scratch 4000 -o twice
+case_of budget 5 budget.arena 'third' compile -q first.json wide-third.json --max-arena 4000 -o twice
 case_of no-samples 1 calibrate.no-data '' compile -q first.json third.json -o twice
 cases=$((cases + 1))
 [ ! -e twice ] || fail twice "a folder is left"

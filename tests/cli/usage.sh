@@ -97,7 +97,7 @@ for row in 'min acc=3' 'min top1' 'min =3' 'min top1=x' 'max mse=nan' 'min top=9
 done
 usage label-column "--label-column|'y'|--labels" eval "$E/digits.json" --data "$E/test_x.npy" --label-column y
 usage self-test "--self-test|'some'" compile "$E/digits.json" --self-test some -o out
-usage max-scratch "--max-scratch|'-5'" compile "$E/digits.json" --max-scratch -5 -o out
+usage max-arena "--max-arena|'-5'" compile "$E/digits.json" --max-arena -5 -o out
 for row in 'mean 1,x' 'mean 1,,2' 'std 0' 'std nan' 'input-scale 0' 'input-scale 1,2' 'input-zero x' 'layout chw' 'shape 4,0' 'shape 1.5'; do
 	usage "$row" "--${row% *}|'${row#* }'" run "$E/digits.json" "$E/test_x.npy" --"${row% *}" "${row#* }"
 done

@@ -121,7 +121,7 @@ plan_of_a_model(void **state)
 	assert_true(end <= info.scratch_bytes && end + 16 > info.scratch_bytes);
 	/* the same sizes as an emission, the same budgets */
 	assert_int_equal(
-		qn_memory_plan(m, &(qn_emit_opts){.max_scratch_bytes = 1}, take_buffer, &p, NULL),
+		qn_memory_plan(m, &(qn_emit_opts){.max_arena_bytes = 1}, take_buffer, &p, NULL),
 		QN_EBUDGET);
 	assert_int_equal(qn_memory_plan(m, NULL, NULL, NULL, NULL), QN_EUSAGE);
 	qn_close(ctx);
