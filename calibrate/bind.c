@@ -226,11 +226,12 @@ check_shape(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 			"static type",
 			in->name, shape_text(want, a));
 	if (!fits(want, s->type, s->fit))
-		return qn_report(
-			env, QN_EINVALID, "data.shape", s->path != NULL ? s->path[0] : s->name,
-			"has shape %s, but input '%s' has shape %s: dimension 0 counts "
-			"samples, the others must be equal%s",
-			shape_text(s->type, a), in->name, shape_text(want, a), shape_hint(want, s));
+		return qn_report(env, QN_EINVALID, "data.shape",
+				 s->path != NULL ? s->path[0] : s->name,
+				 "has shape %s%s, but input '%s' has shape %s: dimension 0 counts "
+				 "samples, the others must be equal%s",
+				 shape_text(s->type, a), s->read_as != NULL ? s->read_as : "",
+				 in->name, shape_text(want, a), shape_hint(want, s));
 	if (s->type->dim[0] == 0)
 		return qn_report(env, QN_EINVALID, "data.empty", s->name,
 				 "has no samples: dimension 0 is 0");

@@ -24,10 +24,19 @@ static void
 bad(const qn_encodings *e, const qn_json *v, const char *why)
 {
 	const bool named = e->name != NULL;
+	int64_t integer;
+	qn_buf value;
 
+	qn_buf_init(&value, e->a);
+	if (qn_json_i64(v, &integer))
+		qn_buff(&value, "; it is %lld", (long long)integer);
+	else if (v->kind == QN_JSON_NUMBER)
+		qn_buff(&value, "; it is %g", v->number);
+	else if (v->kind == QN_JSON_STRING)
+		qn_buff(&value, "; it is '%s'", v->string);
 	(void)qn_report(e->doc.env, QN_EINVALID, "encodings.value", qn_json_place(&e->doc, e->a, v),
-			"%s%s%s%s", named ? "of '" : "", named ? e->name : "", named ? "': " : "",
-			why);
+			"%s%s%s%s%s", named ? "of '" : "", named ? e->name : "", named ? "': " : "",
+			why, qn_buf_str(&value));
 }
 
 /* A finite number; false when there is none, or after a report. */

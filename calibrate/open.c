@@ -76,6 +76,12 @@ samples_type(const opening *p, qn_plain plain, size_t n)
 	return qn_type_plain(p->t, plain, p->o->rank + 1, dim);
 }
 
+const char *
+qn_dtype_hint(const qn_open_opts *o)
+{
+	return o->has_dtype ? "" : "; f32 is the default, give another element type with --dtype";
+}
+
 static qn_status
 shape_needed(const opening *p)
 {
@@ -98,8 +104,8 @@ open_bin(opening *p)
 	if (each == 0 || n % each != 0)
 		return qn_report(
 			p->a->env, QN_EINVALID, "data.size", p->path,
-			"%zu bytes are not a multiple of the sample size of %zu bytes (%s)", n,
-			each, qn_plain_table[plain].name);
+			"%zu bytes are not a multiple of the sample size of %zu bytes (%s)%s", n,
+			each, qn_plain_table[plain].name, qn_dtype_hint(p->o));
 	return add_tensor(p, qn_tensor_view_file(p->a, samples_type(p, plain, n / each), data),
 			  p->path, NULL);
 }
@@ -108,6 +114,21 @@ static qn_status
 fetch_csv(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
 {
 	return qn_csv_read(s->user, tmp->env, index, dst);
+}
+
+/* How a table was read, which may not be what was meant. */
+static const char *
+table_text(qn_arena *a, const qn_csv *c)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_buff(&b, " (a table of %zu column%s", c->columns, c->columns == 1 ? "" : "s");
+	if (c->columns > 1)
+		qn_buff(&b, c->separator == '\t' ? " separated by tabs" : " separated by '%c'",
+			c->separator);
+	qn_buf_puts(&b, c->header != NULL ? ", after a header line)" : ", without a header line)");
+	return qn_buf_str(&b);
 }
 
 static qn_status
@@ -126,12 +147,14 @@ open_csv(opening *p)
 			 .fit = QN_FIT_COUNT,
 			 .fetch = fetch_csv,
 			 .user = c};
+	s->read_as = table_text(p->a, c);
 	if (p->o->has_shape) {
 		s->type = samples_type(p, QN_PLAIN_f32, c->rows);
 		s->fit = QN_FIT_EXACT;
 		if (qn_type_count(s->type) != dim[0] * dim[1])
 			return qn_report(p->a->env, QN_EINVALID, "data.size", p->path,
-					 "a row has %zu numbers, but --shape says %zu", c->columns,
+					 "a row has %zu numbers%s, but --shape says %zu",
+					 c->columns, s->read_as,
 					 qn_source_bytes(s) / sizeof(float));
 	}
 	return add(p, s);

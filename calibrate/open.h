@@ -27,6 +27,9 @@ qn_source *qn_source_host(qn_arena *a, const qn_type *type, const char *name, qn
 qn_status qn_source_folder(qn_types *t, qn_arena *a, const char *path, bool channels_first,
 			   const qn_source **out) QN_MUST_CHECK;
 
+/* What to do where the bytes of a .bin do not fit; "" where their type was given. */
+const char *qn_dtype_hint(const qn_open_opts *o);
+
 /* A folder of .bin files, a sample each; o has a shape.  Ids: data.empty, data.size. */
 qn_status qn_source_folder_bin(qn_types *t, qn_arena *a, const char *path, const qn_open_opts *o,
 			       const qn_source **out) QN_MUST_CHECK;

@@ -20,6 +20,7 @@ typedef enum qn_fit {
 typedef struct qn_source {
 	const qn_type *type; /* of all samples: dimension 0 counts them */
 	const char *name;    /* the file or folder, for messages */
+	const char *read_as; /* " (a table …)", for messages on its shape; NULL: nothing */
 	const char *input;   /* the model's input that it is for; NULL: by order */
 	bool must;           /* input was said by the user: it has to be there */
 	qn_fit fit;

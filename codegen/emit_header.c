@@ -66,8 +66,8 @@ put_summary(qn_emitter *e, const qn_emit_style *opts, qn_buf *b)
 			e->g->nstate, p->name);
 	qn_buff(b,
 		" *   memory    %zu bytes of activation arena (scratch buffer), %zu bytes of "
-		"constants, %zu steps\n *\n",
-		p->scratch_bytes, p->weight_bytes, p->nstep);
+		"constants, %zu step%s\n *\n",
+		p->scratch_bytes, p->weight_bytes, p->nstep, p->nstep == 1 ? "" : "s");
 	qn_buf_puts(b, " * A quantized value q stands for the float value (q - ZERO_POINT) * "
 		       "SCALE.\n */\n");
 }
@@ -110,17 +110,19 @@ put_numbers(qn_buf *b, size_t n, const double *v, double otherwise)
 	qn_buf_puts(b, "}\n");
 }
 
-/* What the samples of an input went through before they were quantized. */
+/* What the samples of an input went through before they were quantized: those of the calibration, or of a model that
+ * came quantized those of its self-test. */
 static void
 put_prep_macros(qn_emitter *e, const qn_port *t, const qn_prep *p, qn_buf *b)
 {
 	const char *id = qn_ident_upper(e->arena, t->name), *net = e->macro;
+	const qn_model *m = e->g->model;
 
 	qn_buff(b,
-		"/* The model was calibrated on x = ((sample - ZERO) * SCALE - MEAN) / STD, "
-		"channels "
+		"/* The model was %s on x = ((sample - ZERO) * SCALE - MEAN) / STD, channels "
 		"%s:\n"
 		" * compute x the same way before it is quantized. */\n",
+		m->quantized_here || m->opened ? "calibrated" : "tested",
 		p->channels_first ? "first" : "last");
 	qn_buff(b, "#define %s_SAMPLE_%s_ZERO %g\n", net, id, p->zero);
 	qn_buff(b, "#define %s_SAMPLE_%s_SCALE %g\n", net, id, p->scale);

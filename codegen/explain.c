@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* explain.c - why each step has its kernel:
  *
- *   conv1_acc  conv2d + requantize: qn_conv2d_dsp, 64 bytes of working memory, 352 of constants, about 30700 instructions
+ *   conv1_acc  conv2d + requantize: qn_conv2d_dsp, 64 bytes of working memory, 352 bytes of constants, about 30700 instructions
  *              not qn_depthwise3_dsp: it is not depthwise
  *              not qn_winograd_dsp: about 40200 instructions
  *   conv2_acc  conv2d + requantize + max_pool: qn_conv2d_dsp, 2 of its rows at a time for qn_max_pool_s8
@@ -26,7 +26,8 @@ put_ops(qn_buf *b, const qn_graph *g, const qn_step *s)
 		qn_buff(b, " + %s", qn_opinfo_of(qn_graph_node(g, s->epilogue[i].node))->name);
 }
 
-/* Why the step does not have row k, which is not its kernel; NULL: it is not worth a word. */
+/* Why the step does not have row k, which is not its kernel; NULL: it is not worth a word, as that it is for another
+ * target. */
 static const char *
 declined_because(const qn_step *s, const qn_step_facts *f, const qn_kernel *k, qn_arena *a)
 {
@@ -34,6 +35,8 @@ declined_because(const qn_step *s, const qn_step_facts *f, const qn_kernel *k, q
 	const char *why = after && k->cost == NULL ? NULL : qn_kernel_differs(k, f);
 	qn_buf b;
 
+	if ((k->needs & ~f->features) != 0)
+		return NULL;
 	if (why != NULL)
 		return after ? NULL : why;
 	if (k->cost == NULL || s->kernel->cost == NULL ||
@@ -134,7 +137,7 @@ qn_plan_explain(const qn_plan *p, qn_buf *b)
 		if (s->work > 0)
 			qn_buff(b, ", %zu bytes of working memory", s->work);
 		if (s->constant_bytes > 0)
-			qn_buff(b, ", %zu of constants", s->constant_bytes);
+			qn_buff(b, ", %zu bytes of constants", s->constant_bytes);
 		if (s->cost > 0)
 			qn_buff(b, ", about %llu instructions", (unsigned long long)s->cost);
 		qn_buf_putc(b, '\n');

@@ -13,6 +13,21 @@
 #include "passes/passes.h"
 #include "quern/calibrate.h"
 
+/* Whether an average of float values is left, which only --no-approx keeps from becoming one of integers. */
+static bool
+averages_floats(const qn_model *m)
+{
+	for (size_t i = 0; i < m->ngraph; i++)
+		for (qn_id id = 1; id < m->graph[i]->n; id++) {
+			const qn_node *n = qn_graph_node(m->graph[i], id);
+
+			if (qn_opinfo_of(n)->behaviour == QN_MEAN && !n->type->is_tuple &&
+			    qn_elem_is_float(n->type->elem))
+				return true;
+		}
+	return false;
+}
+
 qn_status
 qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 {
@@ -37,7 +52,8 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		{"equalize", o->equalize != 0, 1, QN_STAGE_SYMBOLIC},
 		{"bias-correction", o->bias_correction != 0, 1, QN_STAGE_CALIBRATED},
 		{"inline-bodies", o->inline_bodies != 0, 1, QN_STAGE_INTEGER + 1},
-		{"no-approx", o->no_approx != 0, 1, QN_STAGE_INTEGER},
+		{"no-approx", o->no_approx != 0, 1,
+		 averages_floats(m) ? QN_STAGE_INTEGER : QN_STAGE_CALIBRATED},
 		{"merge-always", o->merge_always != 0, 1, QN_STAGE_INTEGER},
 		{"align", o->align, QN_FIX_MOST, QN_STAGE_INTEGER},
 		{"solver", (int)o->solver, QN_SOLVER_COUPLE_SUMS, QN_STAGE_SYMBOLIC},

@@ -4,6 +4,7 @@
  *   file,classes,label         samples a.bin b.bin  ──▶  7 0
  *   b.bin,12,0
  *   a.bin,12,7                 a row is for the sample of its name, or rows are for samples in order */
+#include <stdio.h>
 #include <string.h>
 
 #include "driver/run.h"
@@ -204,12 +205,17 @@ open_arrays(labels_call *c)
 {
 	qn_array *all[MOST_NPZ];
 	size_t n = 0;
+	char names[400] = "";
 
 	if (c->column != NULL)
 		return qn_report(&c->ctx->env, QN_EUSAGE, "labels.column", c->path,
 				 "only tables (.csv) have columns");
 	QN_TRY(qn_samples_open(c->ctx, c->path, NULL, MOST_NPZ, all, &n));
 	for (size_t i = 0; i < n; i++) {
+		const size_t k = strlen(names);
+
+		(void)snprintf(names + k, sizeof names - k, "%s'%s'", i > 0 ? ", " : "",
+			       qn_array_name(all[i]));
 		if (c->x == NULL && (n == 1 || strcmp(qn_array_name(all[i]), "labels") == 0))
 			c->x = all[i];
 		else
@@ -218,7 +224,7 @@ open_arrays(labels_call *c)
 	if (c->x != NULL)
 		return QN_OK;
 	return qn_report(&c->ctx->env, QN_EINVALID, "data.labels", c->path,
-			 "no array is named 'labels' (of %zu arrays)", n);
+			 "no array is named 'labels': it has %s", names);
 }
 
 qn_status
@@ -256,6 +262,7 @@ qn_status
 qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples, size_t wanted,
 	      qn_arena *a, const int64_t **out)
 {
+	const char *const name = labels != NULL ? qn_array_name(labels) : "";
 	const qn_tensor *x = NULL;
 
 	*out = NULL;
@@ -274,7 +281,8 @@ qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples, siz
 	if (qn_plain_table[x->type->elem->plain].is_float || n != (int64_t)wanted)
 		return qn_report(
 			m->env, QN_EINVALID, "data.labels", labels->name,
-			"%lld labels of %s for %zu samples (expected one integer per sample)",
+			"%s%s%s%lld labels of %s for %zu samples (expected one integer per sample)",
+			name[0] != '\0' ? "array '" : "", name, name[0] != '\0' ? "': " : "",
 			(long long)n, qn_plain_table[x->type->elem->plain].name, wanted);
 	int64_t *label = QN_NEW(a, int64_t, (size_t)n + 1);
 	for (int64_t i = 0; i < n; i++)

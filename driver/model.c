@@ -178,14 +178,7 @@ load(void *arg, qn_arena *scratch)
 		QN_TRY(qn_file_map(&box->arena, c->path, &text, &n));
 		QN_TRY(qn_model_parse(&box->m, c->path, text, n));
 	} else {
-		const char *convert = qn_import_convert(c->path);
-
-		return qn_report(env, QN_EUSAGE, "model.format", c->path,
-				 convert != NULL
-					 ? "this is %s"
-					 : "unknown file extension (expected .json (graph), .qir "
-					   "(text form), .onnx or .tflite)%s",
-				 convert != NULL ? convert : "");
+		return qn_import_refuse(scratch, c->path);
 	}
 	if (qn_model_entry(&box->m) == NULL)
 		return qn_report(env, QN_EINVALID, "model.empty", c->path, "the file has no graph");

@@ -71,6 +71,11 @@ calibrate_open(qn_pipeline *p)
 			QN_TRY(qn_bind(p->m));
 		}
 	} while (npair > 0);
+	if (all == 0 && o->method != NULL)
+		return qn_report(p->m->env, QN_EUSAGE, "option.late", "method",
+				 "the model is quantized already and has all ranges, this option "
+				 "would change nothing; remove it or dequantize the file and "
+				 "recalibrate it: --from-float");
 	if (all == 0) {
 		qn_warn_of_unused(p->m);
 		return QN_OK;

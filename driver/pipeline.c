@@ -181,7 +181,10 @@ absence(const qn_pipeline *p, const char *name)
 			return rows[i].reason;
 	if (p->m->stage == QN_STAGE_FLOAT && qn_solver_is_due(p))
 		return "the solver chooses what is quantized, not patterns";
-	return "the model has already passed it";
+	return qn_came_quantized(p->m)
+		       ? "the model is quantized already; dequantize the file and recalibrate it: "
+			 "--from-float --calib FILE"
+		       : "the model has already passed it";
 }
 
 /* The position of a pass that an option names; without a report it would look like success. */

@@ -169,11 +169,15 @@ open_source(qn_json_reader *r, const qn_json *v)
 	}
 	s = QN_NEW(r->tmp, source, 1);
 	qn_map_puts(&r->files, name, s);
+	const qn_diag_mark mark = qn_diag_mark_now(r->m->env);
 	qn_status status =
 		safetensors ? qn_safetensors_open(&r->m->types, r->m->arena, path, &s->safetensors)
 			    : qn_npy_read(&r->m->types, r->m->arena, path, &s->npy);
 	if (status != QN_OK)
 		*s = (source){0};
+	if (status == QN_EIO)
+		qn_diag_append(r->m->env, mark,
+			       "; %s has its constants there, both belong together", r->doc.file);
 	return s;
 }
 

@@ -3,7 +3,10 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "formats/file.h"
+#include "formats/folder.h"
 #include "import/import.h"
+#include "ir/diag.h"
 
 #define KERAS                                                                                      \
 	"a Keras model: convert it in Python, tf.lite.TFLiteConverter.from_keras_model(model)"     \
@@ -51,8 +54,15 @@ ends_in(const char *path, const char *extension)
 	return true;
 }
 
-const char *
-qn_import_convert(const char *path)
+bool
+qn_import_is_tflite(const char *data, size_t n)
+{
+	return n >= 8 && memcmp(data + 4, "TFL3", 4) == 0;
+}
+
+/* What a file of a known format that is not read is, and how it is converted; NULL for all others. */
+static const char *
+conversion(const char *path)
 {
 	const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
 
@@ -64,4 +74,22 @@ qn_import_convert(const char *path)
 		if (ends_in(path, rows[i].extension))
 			return rows[i].how;
 	return NULL;
+}
+
+qn_status
+qn_import_refuse(qn_arena *a, const char *path)
+{
+	const char *data = "", *convert = conversion(path);
+	size_t n = 0;
+
+	if (!qn_folder_is(path))
+		QN_TRY(qn_file_map(a, path, &data, &n));
+	if (qn_import_is_tflite(data, n))
+		return qn_report(a->env, QN_EUSAGE, "model.format", path,
+				 "this is a TFLite model: rename it to .tflite");
+	if (convert != NULL)
+		return qn_report(a->env, QN_EUSAGE, "model.format", path, "this is %s", convert);
+	return qn_report(a->env, QN_EUSAGE, "model.format", path,
+			 "unknown file extension (expected .json (graph), .qir (text form), .onnx "
+			 "or .tflite)");
 }

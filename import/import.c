@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "formats/file.h"
+#include "ir/diag.h"
 
 static bool
 ends_with(const char *s, const char *end)
@@ -39,6 +40,9 @@ qn_import_read(qn_model *m, const char *path, qn_import_format format, const qn_
 	size_t n;
 
 	QN_TRY(qn_file_map(m->arena, path, &data, &n));
+	if (format == QN_IMPORT_ONNX && qn_import_is_tflite(data, n))
+		return qn_report(m->env, QN_EINVALID, "import.file", path,
+				 "this is a TFLite model, not ONNX: rename it to .tflite");
 	if (format == QN_IMPORT_ONNX)
 		return qn_onnx_read(m, path, qn_path_folder(m->arena, path), data, n, how);
 	return qn_tflite_read(m, path, data, n, how);

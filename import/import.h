@@ -32,12 +32,16 @@ typedef enum qn_import_format { QN_IMPORT_NONE, QN_IMPORT_ONNX, QN_IMPORT_TFLITE
 /* By the file extension: .onnx, .tflite (also .lite), else NONE. */
 qn_import_format qn_import_format_of(const char *path);
 
-/* What a file of a known format that is not read is, and how it is converted: "a Keras model: …"; NULL
- * for all others. */
-const char *qn_import_convert(const char *path);
+/* Says why a file whose extension names no format is not read: it is not there, is of another format
+ * by its content or extension, with the way to convert it, or is unknown.  Ids: file.open,
+ * model.format. */
+qn_status qn_import_refuse(qn_arena *a, const char *path);
+
+/* Whether bytes are a TFLite model, whatever their file's extension. */
+bool qn_import_is_tflite(const char *data, size_t n);
 
 /* Reads `path` into the empty model m.  All problems are reported, those of operators with
- * "file: node 'conv1' (Conv, version 11)" as place.  Ids: import.file (damaged), import.op,
+ * "file: node 'conv1' (Conv, version 11)" as place.  Ids: import.file (damaged, or of another format), import.op,
  * import.version, import.attr, import.input, import.dim, import.type, and those of shape rules. */
 qn_status qn_import_read(qn_model *m, const char *path, qn_import_format format,
 			 const qn_import_how *how) QN_MUST_CHECK;

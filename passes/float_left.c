@@ -88,6 +88,7 @@ on_quantized(const qn_graph *g, const qn_node *n)
 typedef struct survey {
 	const qn_graph *g;
 	qn_id *quantize, *other, *blame;
+	bool exact; /* averages are to stay float */
 } survey;
 
 /* Each float value's own op, or, after a move, that of an operand. */
@@ -111,7 +112,8 @@ static survey
 survey_readers(const qn_graph *g)
 {
 	qn_arena *a = g->model->arena;
-	survey s = {g, QN_NEW(a, qn_id, g->n), QN_NEW(a, qn_id, g->n), QN_NEW(a, qn_id, g->n)};
+	survey s = {g, QN_NEW(a, qn_id, g->n), QN_NEW(a, qn_id, g->n), QN_NEW(a, qn_id, g->n),
+		    false};
 
 	for (qn_id id = g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(g, id);
@@ -315,6 +317,8 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 
 	const qn_node *blocks = in_blocks(g, n);
 
+	if (s->exact && qn_opinfo_of(n)->behaviour == QN_MEAN)
+		return "integer averages round, and --no-approx keeps such ops in float";
 	if (blocks != NULL)
 		return reason_of_blocks(g->model, blocks);
 	if (lacks != NULL)
@@ -325,8 +329,6 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 		return "its result is not quantized, so it has no scale";
 	if (quantize->type->elem->gran == QN_SUB_CHANNEL)
 		return text(g->model, "'%s' gives its result one scale per block", quantize->name);
-	if (qn_opinfo_of(n)->behaviour == QN_MEAN)
-		return "averages of quantized values are switched off (--no-approx)";
 	if (qn_opinfo_of(n)->behaviour == QN_FIXED)
 		return text(
 			g->model,
@@ -386,11 +388,12 @@ qn_float_names(const qn_graph *g, qn_map *names)
 }
 
 qn_status
-qn_report_float(qn_model *m, const qn_graph *g)
+qn_report_float(qn_model *m, const qn_graph *g, bool exact)
 {
-	const survey s = survey_readers(g);
+	survey s = survey_readers(g);
 	qn_status status = QN_OK;
 
+	s.exact = exact;
 	for (int listed = OPS; listed < NLEVEL && status == QN_OK; listed++)
 		for (qn_id id = 1; id < g->n; id++) {
 			const qn_node *n = qn_graph_node(g, id);
@@ -398,9 +401,10 @@ qn_report_float(qn_model *m, const qn_graph *g)
 			if (level(g, n) != listed)
 				continue;
 			status = qn_report(m->env, QN_EUNSUPPORTED, "legalize.float",
-					   qn_node_place(g, n), "%s '%s'%s stays in float: %s",
-					   qn_opinfo_of(n)->name, n->name,
-					   qn_node_layers(n, m->scratch), reason(&s, id));
+					   n->place != NULL && n->place[0] != '\0' ? n->place
+										   : m->name,
+					   "%s '%s'%s stays in float: %s", qn_opinfo_of(n)->name,
+					   n->name, qn_node_layers(n, m->scratch), reason(&s, id));
 		}
 	return status;
 }

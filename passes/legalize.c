@@ -12,6 +12,8 @@
  *
  * requires: a calibrated, requantized graph.  leaves: an integer graph, each node with an integer
  * implementation; or an error for each node that has none. */
+#include <string.h>
+
 #include "ir/clamp.h"
 #include "ir/diag.h"
 #include "passes/legalize.h"
@@ -301,10 +303,10 @@ qn_integer_graph(qn_model *m, qn_graph *g, qn_graph **out)
 }
 
 qn_status
-qn_require_integer(qn_model *m, qn_graph *g)
+qn_require_integer(qn_model *m, qn_graph *g, bool exact)
 {
 	QN_TRY(qn_integer_graph(m, g, &g));
-	return qn_report_float(m, g);
+	return qn_report_float(m, g, exact);
 }
 
 /* Whether the shapes of the node's values are known: kernels have their sizes as constants.  Reports
@@ -393,7 +395,7 @@ qn_legalize(qn_model *m)
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_integer_graph(m, g, &g));
 	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
-	QN_TRY(qn_report_float(m, g));
+	QN_TRY(qn_report_float(m, g, strstr(m->options, "approx=off") != NULL));
 	QN_TRY(check_impls(m, g));
 	qn_model_set_graph(m, g);
 	m->stage = QN_STAGE_INTEGER;

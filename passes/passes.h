@@ -55,12 +55,13 @@ qn_status qn_requantize(qn_model *m, const qn_requant_opts *opts) QN_MUST_CHECK;
 qn_status qn_requantize_inputs(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
 /* QN_EUNSUPPORTED and the list of a requantized graph's nodes that stay float, inputs and outputs
- * apart: legalize makes those integer.  (passes/legalize.c) */
-qn_status qn_require_integer(qn_model *m, qn_graph *g) QN_MUST_CHECK;
+ * apart: legalize makes those integer.  exact: averages were to stay float (--no-approx).
+ * (passes/legalize.c) */
+qn_status qn_require_integer(qn_model *m, qn_graph *g, bool exact) QN_MUST_CHECK;
 
 /* Lists the nodes that keep a graph from being integer, each with the reason (legalize.float).
  * QN_OK: there are none.  (passes/float_left.c) */
-qn_status qn_report_float(qn_model *m, const qn_graph *g) QN_MUST_CHECK;
+qn_status qn_report_float(qn_model *m, const qn_graph *g, bool exact) QN_MUST_CHECK;
 
 /* The graph that qn_require_integer looks at.  (passes/legalize.c) */
 qn_status qn_integer_graph(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;

@@ -136,8 +136,8 @@ print_steps(const result *r, const qn_validation *v)
 static void
 print_text(const result *r, const qn_validation *v)
 {
-	printf("program      %s (%s), %zu steps\n", r->program.name, r->program.target,
-	       r->program.steps);
+	printf("program      %s (%s), %zu step%s\n", r->program.name, r->program.target,
+	       r->program.steps, r->program.steps == 1 ? "" : "s");
 	printf("device       %s\n", r->device.command != NULL ? r->device.command : "this machine");
 	printf("samples      %zu\n", v->samples);
 	for (size_t i = 0; i < r->noutput; i++) {

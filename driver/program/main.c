@@ -32,7 +32,7 @@ run(int argc, char **argv)
 	if (err != 0)
 		return err;
 	if (!help && !o.help)
-		return c->run(&o);
+		return program_check_sample_options(&o) == QN_OK ? c->run(&o) : QN_EUSAGE;
 	help_command(c);
 	return 0;
 }

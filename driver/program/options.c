@@ -63,6 +63,12 @@ tell_others(const command *c, const char *arg, size_t n)
 	return true;
 }
 
+static bool
+begins_with(const char *word, const char *begin)
+{
+	return strncmp(word, begin, strlen(begin)) == 0;
+}
+
 static int
 unknown_option(const command *c, const char *arg, size_t n)
 {
@@ -75,6 +81,9 @@ unknown_option(const command *c, const char *arg, size_t n)
 		       arg);
 	for (const option_row *r = option_rows; (r = option_next(c, r)) != NULL; r++)
 		best = qn_nearer_name(word, best, r->name);
+	for (const option_row *r = option_rows; (r = option_next(c, r)) != NULL; r++)
+		if (begins_with(word, r->name) && !(best != NULL && begins_with(best, r->name)))
+			best = r->name; /* --calibration is --calib, not --validation */
 	fprintf(stderr, "quern %s: unknown option: %s", c->name, arg);
 	program_suggest(best);
 	fprintf(stderr, "try: quern %s --help\n", c->name);

@@ -98,7 +98,9 @@ typedef struct sample_list {
 /* Opens [INPUT=]FILE[:OPTION=VALUE,…] arguments as these and the options of the command line say. */
 qn_status program_load_samples(qn_ctx *ctx, const options *o, int n, const char *const *text,
 			       sample_list *out);
-/* --shape and --dtype that no samples took are a mistake.  b: NULL when there are none. */
+/* The options of the command line that are for all samples; 2 after a message. */
+qn_status program_check_sample_options(const options *o);
+/* Those of them that no samples took are a mistake.  b: NULL when there are none. */
 qn_status program_check_used(const options *o, const sample_list *a, const sample_list *b);
 /* Ends a message: "; did you mean 'BEST'?" unless best is NULL, and the line. */
 void program_suggest(const char *best);

@@ -11,12 +11,12 @@
 
 #include "program.h"
 
-enum { MOST_NAME = 128, MOST_OPTIONS = 4096 };
+enum { MOST_NAME = 128, MOST_OPTIONS = 4096, MOST_RANK = 7 };
 
 /* The options as numbers; qn_data_opts points into it. */
 typedef struct reading {
 	qn_data_opts opts;
-	int64_t shape[MAX_VALUES];
+	int64_t shape[MOST_RANK];
 	double mean[MAX_CHANNELS], std[MAX_CHANNELS];
 	int rank; /* of --shape */
 } reading;
@@ -45,7 +45,9 @@ program_read_list(const char *option, const char *text, size_t most, double *v, 
 		}
 		v[*n] = strtod(at, &end);
 		if (end == at || (*end != '\0' && *end != ',') || v[*n] - v[*n] != 0)
-			return program_bad_value(option, text, "numbers like 0.5,0.25");
+			return program_bad_value(option, text,
+						 most == 1 ? "a number like 0.5"
+							   : "numbers like 0.5,0.25");
 		++*n;
 		if (*end == '\0')
 			break;
@@ -54,20 +56,21 @@ program_read_list(const char *option, const char *text, size_t most, double *v, 
 	return QN_OK;
 }
 
+/* "28,28,1", or "28x28x1". */
 static qn_status
 read_shape(const sample_options *o, reading *r)
 {
-	double v[MAX_VALUES];
-	size_t n = 0;
+	for (const char *at = o->shape; at != NULL;) {
+		char *end;
+		const long long n = strtoll(at, &end, 10);
 
-	if (program_read_list("--shape", o->shape, 7, v, &n) != QN_OK)
-		return QN_EUSAGE;
-	for (size_t i = 0; i < n; i++) {
-		if (!(v[i] >= 1 && v[i] <= INT32_MAX) || v[i] != (double)(int64_t)v[i])
-			return program_bad_value("--shape", o->shape, "dimensions like 28,28,1");
-		r->shape[i] = (int64_t)v[i];
+		if (end == at || n < 1 || n > INT32_MAX || r->rank == MOST_RANK ||
+		    (*end != '\0' && *end != ',' && *end != 'x'))
+			return program_bad_value("--shape", o->shape,
+						 "up to 7 dimensions like 28,28,1");
+		r->shape[r->rank++] = n;
+		at = *end != '\0' ? end + 1 : NULL;
 	}
-	r->rank = (int)n;
 	return QN_OK;
 }
 
@@ -101,6 +104,10 @@ read_options(const sample_options *o, reading *r)
 }
 
 /* ---- [INPUT=]FILE[:OPTION=VALUE,…] ---- */
+
+enum { NLAYOUT = 2 };
+
+static const char *const layouts[NLAYOUT] = {"nhwc", "nchw"};
 
 enum { SCALE, ZERO, MEAN, STD, LAYOUT, SHAPE, DTYPE, NKEYS };
 
@@ -162,9 +169,10 @@ set_key(source_text *t, const char *text, const char *key, const char *value)
 	}
 	t->own_keys |= 1u << i;
 	if (i == LAYOUT) {
-		t->sample.layout = strcmp(value, "nhwc") == 0   ? 1
-				   : strcmp(value, "nchw") == 0 ? 2
-								: 0;
+		t->sample.layout = 0;
+		for (int k = 0; k < NLAYOUT; k++)
+			if (strcmp(value, layouts[k]) == 0)
+				t->sample.layout = k + 1; /* as options.scheme */
 		return t->sample.layout != 0 ? QN_OK
 					     : program_bad_value("layout", value, "nhwc or nchw");
 	}
@@ -225,15 +233,18 @@ read_source(const options *o, const char *text, sample_list *out, source_text *t
 	(void)snprintf(copy, sizeof out->path[0], "%.*s", (int)(colon - path), path);
 	(void)snprintf(t->own, sizeof t->own, "%s", colon + 1);
 	t->path = copy;
+	if (find_options(copy) != NULL)
+		return program_bad_value("samples", text,
+					 "commas between options: FILE:scale=2,mean=0.5");
 	return read_own(t, text);
 }
 
-/* An option that no samples took. */
+/* An option that no samples took; formats: ".bin ". */
 static qn_status
 unused(const char *option, const char *value, const char *formats)
 {
-	fprintf(stderr, "quern %s: %s '%s' is for %s samples, and there are none\n",
-		program_command, option, value, formats);
+	fprintf(stderr, "quern %s: %s '%s' is for %ssamples, and there are none\n", program_command,
+		option, value, formats);
 	return QN_EUSAGE;
 }
 
@@ -258,9 +269,9 @@ load_one(qn_ctx *ctx, const options *o, const char *text, sample_list *out)
 			   (t.sample.shape != NULL && program_holds_bin(t.path));
 	const bool rows = bytes || program_ends(t.path, ".csv");
 	if ((t.own_keys >> SHAPE & 1) != 0 && !rows)
-		return unused("shape", t.sample.shape, ".bin and .csv");
+		return unused("shape", t.sample.shape, ".bin and .csv ");
 	if ((t.own_keys >> DTYPE & 1) != 0 && !bytes)
-		return unused("dtype", t.sample.dtype, ".bin");
+		return unused("dtype", t.sample.dtype, ".bin ");
 	r.opts.input = t.input[0] != '\0' ? t.input : NULL;
 	r.opts.rank = rows ? r.rank : 0;
 	r.opts.shape = rows ? r.shape : NULL;
@@ -275,16 +286,21 @@ load_one(qn_ctx *ctx, const options *o, const char *text, sample_list *out)
 }
 
 qn_status
+program_check_sample_options(const options *o)
+{
+	reading r;
+
+	return read_options(&o->sample, &r);
+}
+
+qn_status
 program_load_samples(qn_ctx *ctx, const options *o, int n, const char *const *text,
 		     sample_list *out)
 {
-	reading r;
-	qn_status status = read_options(&o->sample, &r);
+	qn_status status = QN_OK;
 
 	out->n = 0;
 	out->used_shape = out->used_dtype = false;
-	if (status != QN_OK)
-		return status;
 	for (int i = 0; i < n; i++) {
 		if (out->n == MAX_VALUES) {
 			fprintf(stderr, "quern %s: more than %d arrays of samples\n",
@@ -302,11 +318,25 @@ program_load_samples(qn_ctx *ctx, const options *o, int n, const char *const *te
 qn_status
 program_check_used(const options *o, const sample_list *a, const sample_list *b)
 {
-	const char *shape = o->sample.shape, *dtype = o->sample.dtype;
+	const sample_options *s = &o->sample;
+	const struct {
+		const char *name, *value;
+	} rows[] = {
+		{"--input-scale", s->input_scale},
+		{"--input-zero", s->input_zero},
+		{"--mean", s->mean},
+		{"--std", s->std},
+		{"--layout", s->layout != 0 ? layouts[option_index(s->layout)] : NULL},
+	};
+	const char *shape = s->shape, *dtype = s->dtype;
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+		if (rows[i].value != NULL && a->n == 0 && (b == NULL || b->n == 0))
+			return unused(rows[i].name, rows[i].value, "");
 
 	if (shape != NULL && !a->used_shape && (b == NULL || !b->used_shape))
-		return unused("--shape", shape, ".bin and .csv");
+		return unused("--shape", shape, ".bin and .csv ");
 	if (dtype != NULL && !a->used_dtype && (b == NULL || !b->used_dtype))
-		return unused("--dtype", dtype, ".bin");
+		return unused("--dtype", dtype, ".bin ");
 	return QN_OK;
 }

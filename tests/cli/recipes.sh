@@ -112,7 +112,7 @@ printf '{"rules": [{"name": "pw*", "method": "output:steps=11,least=0.9"}]}' >se
 ranges searched --recipe search.json
 diff by-minmax searched >difference && fail recipe-search "nothing was searched"
 grep '^[<>]' difference | grep -v 'symbol \$pw' >others && fail recipe-search "other partitions were searched" others
-silent methods compile -q "$E/digits.json" --calib few.npy --recipe methods.json -o methods
+good methods compile -q "$E/digits.json" --calib few.npy --recipe methods.json -o methods
 # A rule that matches nothing is an error of the pass that reads the recipe, whichever begins.
 silent nothing-partitioned opt -q "$E/digits.json" --passes axes,clean,partition -o partitioned.qir
 silent nothing-matches opt -q partitioned.qir --passes quantize --recipe methods.json -o symbolic.qir
@@ -121,7 +121,7 @@ case_of nothing-quantize 1 recipe.nothing "nothing.json:/rules/0: error: /rules/
 case_of nothing-symbolic 1 recipe.nothing "/rules/0" quantize -q "$E/digits.json" --recipe nothing.json
 case_of nothing-calibrate 1 recipe.nothing "/rules/0" calibrate -q "$E/digits.json" --recipe nothing.json --calib few.npy -o o.json
 silent methods-saved opt -q "$E/digits.json" --recipe methods.json --stop-after quantize -o methods.qir
-silent methods-saved compile -q methods.qir --calib few.npy -o methods-saved
+good methods-saved compile -q methods.qir --calib few.npy -o methods-saved
 diff -r methods methods-saved >difference || fail methods-saved "other files than in one run" difference
 # a layer of the source's file is known by its name there, whatever its node is called
 printf 'model "m"\ngraph @main(%%x: tensor<1x4xf32>) {\n  %%y = tanh %%x from ["block/act"]\n  %%z = exp %%y\n  return %%z\n}\n' >named.qir

@@ -172,7 +172,8 @@ test_errors(void **state)
 	(void)state;
 	expect(ctx, QN_EIO, qn_load(ctx, "/nonexistent/m.json", &m), "file.open");
 	assert_null(m);
-	expect(ctx, QN_EUSAGE, qn_load(ctx, "model.bin", &m), "model.format");
+	expect(ctx, QN_EIO, qn_load(ctx, "/nonexistent/m.bin", &m), "file.open");
+	expect(ctx, QN_EUSAGE, qn_load(ctx, "README.md", &m), "model.format");
 	expect(ctx, QN_EUSAGE, qn_array_new(ctx, "f31", 0, NULL, "", &x), "array.dtype");
 	expect(ctx, QN_EUSAGE, qn_array_new(ctx, "f32", 1, shape, "", &x), "array.shape");
 	assert_int_equal(qn_load(ctx, digits("digits.json"), &m), QN_OK);

@@ -25,7 +25,7 @@ slip(host *h)
 {
 	qn_model *none;
 
-	assert_int_equal(qn_load(h->ctx, h->step < 0.2f ? "a.txt" : "b.txt", &none), QN_EUSAGE);
+	assert_int_equal(qn_load(h->ctx, h->step < 0.2f ? "a.txt" : "b.txt", &none), QN_EIO);
 	assert_int_equal(qn_diag_count(h->ctx), 1);
 	assert_string_equal(qn_diag_get(h->ctx, 0).place, h->step < 0.2f ? "a.txt" : "b.txt");
 	qn_diag_clear(h->ctx);

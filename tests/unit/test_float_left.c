@@ -90,7 +90,7 @@ static const struct {
 	 "  %p = avg_pool %d {kernel=[2,2], stride=[2,2]}\n  %q = quantize %p : " Q(
 		 "1x2x2x1") "\n"
 			    "  return %q\n}\n",
-	 "avg_pool 'p'", "averages of quantized values are switched off (--no-approx)", true,
+	 "avg_pool 'p'", "integer averages round, and --no-approx keeps such ops in float", true,
 	 false},
 	{"output",
 	 "(%x: tensor<2x4x!quant.uniform<i8:f32:{1:2}, {{0.1,0.2}}>>) {\n  %d = dequantize %x\n"

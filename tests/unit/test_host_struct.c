@@ -308,7 +308,7 @@ holds_for_every_struct(void **state)
 		const char *plain;
 	} rows[] = {
 		ROW(qn_config, open_another, NULL),
-		ROW(qn_import_opts, import, "model.format"),
+		ROW(qn_import_opts, import, "file.open"),
 		ROW(qn_op_desc, register_op, "op.register"),
 		ROW(qn_match_opts, match, NULL),
 		ROW(qn_match_opts, rewrite, NULL),

@@ -245,10 +245,11 @@ test_explain(void **state)
 		   *small = strstr(qn_buf_str(&text), "small");
 	assert_true(large != NULL && small != NULL && large < small);
 	assert_non_null(strstr(large, ": qn_winograd_dsp, 3712 bytes of working memory, "
-				      "8448 of constants, about "));
+				      "8448 bytes of constants, about "));
 	assert_true(strstr(large, "not qn_conv2d_dsp: about ") < small);
 	assert_non_null(strstr(
-		small, ": qn_conv2d_dsp, 2368 bytes of working memory, 9600 of constants, about "));
+		small,
+		": qn_conv2d_dsp, 2368 bytes of working memory, 9600 bytes of constants, about "));
 	assert_non_null(strstr(
 		small, "not qn_winograd_dsp: with its constants, 23680 bytes more, the constants "
 		       "would exceed 6/5 of those of plain kernels, or the budget"));
