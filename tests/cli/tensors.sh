@@ -97,7 +97,7 @@ head -c -28 m.gguf >cut.gguf
 case_of cut-data 1 gguf.truncated "cut.gguf: tensor 'norm'|is the file complete?" tensors cut.gguf
 [ ! -e x.gguf ] && [ ! -e x.npy ] || fail files "a failed command left a file"
 
-# A file of 4 GB with holes is mapped: there is no memory to read it.
+# Files of 4 GB with holes are mapped: there is no memory to read them.  Each has 4 * 10^9 bytes and two numbers.
 {
 	printf GGUF
 	little 4 3
@@ -107,19 +107,60 @@ case_of cut-data 1 gguf.truncated "cut.gguf: tensor 'norm'|is the file complete?
 	tensor last 0 4000000000 2
 } >big.gguf
 aligned big.gguf
-truncate -s $((4000000000 + $(stat -c %s big.gguf))) big.gguf
-bytes 2 "$one" >>big.gguf
+safetensors big.safetensors '{"big":{"dtype":"I8","shape":[4000,1000000],"data_offsets":[0,4000000000]},"last":{"dtype":"F32","shape":[2],"data_offsets":[4000000000,4000000008]}}      ' </dev/null
+# entry NAME-OFFSET NAME-LENGTH META-LENGTH OFFSET LENGTH: a data entry of an IRPA file, up to the next multiple of 16;
+# its metadata follows its name.
+entry() {
+	little 8 76
+	little 4 2
+	little 8 0
+	little 8 "$1"
+	little 8 "$2"
+	little 8 $(($1 + $2))
+	little 8 "$3"
+	little 8 0
+	little 8 "$4"
+	little 8 "$5"
+	little 4 0
+}
+big='PYTORCH:{"type": "Tensor", "dtype": "int8", "shape": [4000, 1000000]}' last='PYTORCH:{"type": "Tensor", "dtype": "float32", "shape": [2]}'
+names=$((7 + ${#big} + ${#last}))
+{
+	printf IRPA
+	little 4 0
+	little 8 88
+	little 8 0
+	little 8 0
+	little 8 2
+	little 8 96
+	little 8 156
+	little 8 256
+	little 8 $names
+	little 8 512
+	little 8 4000000008
+	little 8 0
+	entry 0 3 ${#big} 0 4000000000
+	entry $((3 + ${#big})) 4 ${#last} 4000000000 8
+	printf %s "big$big" "last$last"
+} >big.irpa
+truncate -s 512 big.irpa
+for each in gguf safetensors irpa; do
+	truncate -s $((4000000000 + $(stat -c %s big.$each))) big.$each
+	bytes 2 "$one" >>big.$each
+done
 (
 	failures=0
 	ulimit -d 400000
-	silent big tensors big.gguf
-	has_words big stdout 'big   i8      [4000, 1000000]  4000000000|2 tensors, 4000000008 bytes'
-	silent big-dump tensors big.gguf --dump last -o last.npy
 	bytes 2 "$one" | npy want.npy '<f4' '2,'
-	same big-dump last.npy want.npy
+	for each in gguf safetensors irpa; do
+		silent big.$each tensors big.$each
+		has_words big.$each stdout 'big   i8      [4000, 1000000]  4000000000|2 tensors, 4000000008 bytes'
+		silent big-dump.$each tensors big.$each --dump last -o last.npy
+		same big-dump.$each last.npy want.npy
+	done
 	exit "$failures"
 ) || failures=$((failures + 1))
-rm -f big.gguf
+rm -f big.*
 
 # Real files: Q8_0 by our rounding is what the file of the reference holds.
 if [ -n "${QUERN_DATA:-}" ]; then
