@@ -24,7 +24,7 @@ static const qn_tfl_row *const families[] = {
 	qn_tfl_unary_rows,    qn_tfl_move_rows,  qn_tfl_reduce_rows,  qn_tfl_cast_rows,
 	qn_tfl_slice_rows,    qn_tfl_shape_rows, qn_tfl_space_rows,   qn_tfl_logic_rows,
 	qn_tfl_lstm_rows,     qn_tfl_index_rows, qn_tfl_scatter_rows, qn_tfl_rnn_rows,
-	qn_tfl_variable_rows,
+	qn_tfl_variable_rows, qn_tfl_svdf_rows,
 };
 
 static const qn_tfl_row *
@@ -179,8 +179,8 @@ qn_tfl_refuse_state(qn_tfl_op *o, const char *name)
 {
 	(void)qn_importer_refuse(
 		o->im, "import.op",
-		"%s takes one step per run and keeps its state from run to run, which a graph does "
-		"not; convert the model so that one run takes the whole sequence "
+		"%s takes one step per run and keeps its state from run to run, which is not "
+		"implemented for it; convert the model so that one run takes the whole sequence "
 		"(UNIDIRECTIONAL_SEQUENCE_LSTM), or so that the state is an input and an output",
 		name);
 }
@@ -197,8 +197,6 @@ take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 					 "%s in a subgraph that CALL_ONCE runs, which may only "
 					 "assign constants to variables",
 					 name);
-	else if (row == NULL && (strcmp(name, "SVDF") == 0 || strcmp(name, "RNN") == 0))
-		qn_tfl_refuse_state(o, name);
 	else if (row == NULL)
 		qn_tfl_refuse_unsupported(o, code, name);
 	else if (arity_ok(o, row) && inputs_known(o, row))

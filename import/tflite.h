@@ -92,7 +92,7 @@ extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_row
 	qn_tfl_binary_rows[], qn_tfl_unary_rows[], qn_tfl_move_rows[], qn_tfl_reduce_rows[],
 	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[], qn_tfl_space_rows[],
 	qn_tfl_logic_rows[], qn_tfl_lstm_rows[], qn_tfl_rnn_rows[], qn_tfl_index_rows[],
-	qn_tfl_scatter_rows[], qn_tfl_variable_rows[];
+	qn_tfl_scatter_rows[], qn_tfl_variable_rows[], qn_tfl_svdf_rows[];
 
 /* Refuses an operator whose state lasts from run to run, with the way out. */
 void qn_tfl_refuse_state(qn_tfl_op *o, const char *name);

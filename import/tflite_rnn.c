@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_rnn.c - UNIDIRECTIONAL_SEQUENCE_RNN and BIDIRECTIONAL_SEQUENCE_RNN in f32, step by step.
+/* tflite_rnn.c - UNIDIRECTIONAL_SEQUENCE_RNN and BIDIRECTIONAL_SEQUENCE_RNN in f32, step by step, and RNN, a step per run.
  *
  *   each step   h = act(dense(x, W, bias) + dense(h, R)) */
 #include "import/tflite_sequence.h"
@@ -72,7 +72,35 @@ bidirectional_rnn(qn_tfl_op *o)
 	qn_tfl_directions_set_results(o, &w);
 }
 
+/* The state of the file, input 4, lasts from run to run; its next value is the result. */
+static void
+rnn(qn_tfl_op *o)
+{
+	const int64_t activation = qn_tfl_flag(o, 0, QN_TFL_ACT_NONE);
+	qn_tfl_tensor *state = o->from[4];
+	const qn_type *type = state != NULL ? qn_tfl_type(o->f, state) : NULL;
+	qn_id in[4];
+
+	for (uint32_t i = 0; i < 4; i++)
+		in[i] = qn_tfl_real(o, i);
+	if (type == NULL || !qn_tfl_is_variable(state) || !qn_type_is_f32(type) || in[3] == 0) {
+		(void)qn_importer_refuse(o->im, "import.input",
+					 "it needs a bias, and a state that is a variable of f32");
+		return;
+	}
+	const qn_id h = qn_tfl_read_variable(o->f, state);
+	if (h == 0)
+		return;
+	qn_id z = qn_importer_op(o->im, QN_OP_dense, 3, (qn_id[]){in[0], in[1], in[3]}, NULL, NULL);
+	z = qn_importer_binary(o->im, QN_OP_add, z,
+			       qn_importer_binary(o->im, QN_OP_dense, h, in[2]));
+	z = qn_tfl_activated(o, z, activation);
+	qn_tfl_set_result(o, 0, z);
+	qn_tfl_assign_variable(o->f, state, z);
+}
+
 const qn_tfl_row qn_tfl_rnn_rows[] = {
+	{QN_TFL_RNN, rnn, 0, 5, 5, 1, 2},
 	{QN_TFL_UNIDIRECTIONAL_SEQUENCE_RNN, sequence_rnn, 0, 5, 5, 1, 4},
 	{QN_TFL_BIDIRECTIONAL_SEQUENCE_RNN, bidirectional_rnn, 0, 12, 12, 0, 11},
 	{0},

@@ -110,6 +110,11 @@ if command -v arm-none-eabi-gcc qemu-system-arm >/dev/null; then
 	done
 fi
 
+# SVDF, whose memory of i16 is a state.
+printf "$(for ((i = 0; i < 60; i++)); do printf '\\%03o' $(((i * 53 + i * i) % 256)); done)" | npy svdf.npy '|i1' '30, 2'
+good svdf compile -q "$QUERN_SOURCE/tests/fuzz/corpus/tflite/svdf.tflite" --calib svdf.npy --sequence 15 --self-test 30 -o svdf
+selftest svdf svdf
+
 # Networks that stream, as their authors have quantized them.
 if [ -r "${QUERN_DATA:-}/models/voice_activity.tflite" ]; then
 	hops=40

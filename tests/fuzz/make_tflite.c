@@ -155,6 +155,26 @@ recurrent(const char *folder)
 	save(folder, "recurrent", t, INTS(x), INTS(z));
 }
 
+/* A step per run, of quantized values: two units of two filters, which remember three runs. */
+static void
+svdf(const char *folder)
+{
+	static const int8_t w[] = {100, -90, 17, 3, -128, 5, 44, -60};
+	static const int16_t v[] = {900, -800, 3000, 20, -700, 1500, -250, 410, 77, -3000, 1, 2200};
+	static const int32_t bias[] = {7, -30000};
+	tfl_file *t = tfl_begin();
+	int x = tfl_codes(t, "x", TFL_INT8, DIMS(1, 2), 0.05f, 3, NULL, 0);
+	int y = tfl_codes(t, "y", TFL_INT8, DIMS(1, 2), 0.04f, -11, NULL, 0);
+	int k = tfl_codes(t, "w", TFL_INT8, DIMS(4, 2), 0.01f, 0, w, 8);
+	int m = tfl_codes(t, "v", TFL_INT16, DIMS(4, 3), 0.001f, 0, v, 24);
+	int b = tfl_codes(t, "b", TFL_INT32, DIMS(2), 0.000002f, 0, bias, 8);
+	int s = tfl_codes(t, "s", TFL_INT16, DIMS(1, 12), 0.002f, 0, NULL, 0);
+
+	t->tensor[s].is_variable = 1;
+	tfl_with(tfl_op(t, QN_TFL_SVDF, INTS(x, k, m, b, s), INTS(y)), 0, 'i', 2);
+	save(folder, "svdf", t, INTS(x), INTS(y));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -166,5 +186,6 @@ main(int argc, char **argv)
 	half(argv[1]);
 	lstm_codes(argv[1]);
 	recurrent(argv[1]);
+	svdf(argv[1]);
 	return 0;
 }

@@ -511,8 +511,6 @@ test_refused(void **state)
 	refuses_input(18, -2, "import.input", "not a variable");
 	refuses_input(6, -3, "import.input", "only a state");
 	refuses_state(QN_TFL_LSTM, 20, "LSTM");
-	refuses_state(QN_TFL_SVDF, 5, "SVDF");
-	refuses_state(QN_TFL_RNN, 5, "RNN");
 }
 
 int

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_svdf.c - SVDF, a step per run: each filter remembers its last M products with the data, and each unit sums
+ * those of its `rank` filters, weighted by time.
+ *
+ *   memory [N,F,M]   the state of the file, [N,F M], without its oldest column, and dense(x, W_feature) as the last one
+ *   y [N,U]          act(sum of memory * W_time over rank M + bias)
+ *
+ * Quantized values are those of TFLite: i8 data, i16 memory and weights of time, sums of i32. The factor of each
+ * rescaling is the f32 quotient of scales, and the only limits are those of i16 and of i8, as the range of the result
+ * includes the activation. */
+#include "import/tflite.h"
+
+#include "runtime/impls.h"
+
+enum { DATA, FEATURE, TIME, BIAS, STATE };
+enum { OPTION_RANK, OPTION_ACTIVATION };
+
+typedef struct svdf {
+	qn_tfl_op *o;
+	int64_t batch, filters, memory, units, rank;
+	bool quantized;
+	double x, feature, time, state, y; /* scales */
+} svdf;
+
+/* ---- what the file says ---- */
+
+static bool
+has_shape(qn_tfl_op *o, const char *what, const qn_type *t, int32_t rank, const int64_t *dim)
+{
+	bool ok = t != NULL && !t->is_tuple && t->rank == rank;
+
+	for (int32_t i = 0; ok && i < rank; i++)
+		ok = t->dim[i] == dim[i];
+	return ok || qn_importer_refuse(o->im, "import.input",
+					"the shape of %s does not fit the weights", what) != 0;
+}
+
+static bool
+read_shapes(svdf *s)
+{
+	qn_tfl_op *o = s->o;
+	const qn_type *x = qn_importer_type(o->im, o->in[DATA]);
+	const qn_type *feature = qn_importer_type(o->im, o->in[FEATURE]);
+	const qn_type *time = qn_importer_type(o->im, o->in[TIME]);
+
+	if (o->from[STATE] == NULL || !qn_tfl_is_variable(o->from[STATE]))
+		return qn_importer_refuse(o->im, "import.input",
+					  "the state, input %d, must be a variable of the file",
+					  (int)STATE) != 0;
+	s->rank = qn_tfl_option(o, OPTION_RANK, 0);
+	if (x->rank != 2 || feature->rank != 2 || time->rank != 2 || qn_type_count(x) < 1 ||
+	    qn_type_count(feature) < 1 || qn_type_count(time) < 1)
+		return qn_importer_refuse(o->im, "import.rank",
+					  "data and weights must have 2 dimensions, all known") !=
+		       0;
+	s->batch = x->dim[0];
+	s->filters = feature->dim[0];
+	s->memory = time->dim[1];
+	if (s->rank < 1 || s->filters % s->rank != 0)
+		return qn_importer_refuse(o->im, "import.attr",
+					  "rank %lld; it must divide the %lld filters",
+					  (long long)s->rank, (long long)s->filters) != 0;
+	s->units = s->filters / s->rank;
+	return has_shape(o, "the data", x, 2, (int64_t[]){s->batch, feature->dim[1]}) &&
+	       has_shape(o, "the weights of time", time, 2, (int64_t[]){s->filters, s->memory}) &&
+	       has_shape(o, "the state", qn_tfl_type(o->f, o->from[STATE]), 2,
+			 (int64_t[]){s->batch, s->filters * s->memory}) &&
+	       has_shape(o, "the result", qn_tfl_type(o->f, o->to[0]), 2,
+			 (int64_t[]){s->batch, s->units}) &&
+	       (o->from[BIAS] == NULL ||
+		has_shape(o, "the bias", qn_importer_type(o->im, o->in[BIAS]), 1, &s->units));
+}
+
+/* The scale of values of `bits` with one scale, symmetric or not; false: they are others. */
+static bool
+read_scale(const svdf *s, const qn_elem *e, int bits, bool symmetric, double *scale)
+{
+	int64_t zp = 0;
+
+	if (e == NULL || !qn_elem_is_quant(e) || !e->is_signed || e->bits != bits ||
+	    e->gran != QN_PER_TENSOR)
+		return false;
+	qn_elem_param(&s->o->im->m->types, e, 0, scale, &zp);
+	return !symmetric || zp == 0;
+}
+
+static bool
+read_scales(svdf *s)
+{
+	qn_tfl_op *o = s->o;
+	const qn_type *state = qn_tfl_type(o->f, o->from[STATE]);
+	const bool ok =
+		read_scale(s, qn_importer_type(o->im, o->in[DATA])->elem, 8, false, &s->x) &&
+		read_scale(s, qn_importer_type(o->im, o->in[FEATURE])->elem, 8, true,
+			   &s->feature) &&
+		read_scale(s, qn_importer_type(o->im, o->in[TIME])->elem, 16, true, &s->time) &&
+		state != NULL && read_scale(s, state->elem, 16, true, &s->state) &&
+		read_scale(s, qn_tfl_result(o, 0), 8, false, &s->y);
+
+	return ok ||
+	       qn_importer_refuse(o->im, "import.type",
+				  "a quantized SVDF needs data, weights of features and a "
+				  "result of i8, weights of time and a state of i16, each with "
+				  "one scale, those of i16 without a zero point; use "
+				  "--from-float for others") != 0;
+}
+
+/* ---- arithmetic ---- */
+
+/* The integers of a quantized or plain value, as i32. */
+static qn_id
+integers(const svdf *s, qn_id x)
+{
+	const qn_type *t = x != 0 ? qn_importer_type(s->o->im, x) : NULL;
+
+	if (t == NULL)
+		return 0;
+	if (qn_elem_is_quant(t->elem))
+		x = qn_tfl_retyped(s->o, x, qn_elem_plain(&s->o->im->m->types, t->elem->plain));
+	return x != 0 ? qn_importer_cast(s->o->im, x, QN_PLAIN_i32) : 0;
+}
+
+/* Sums of i32, rescaled by the f32 a b / c to a type of scale c. */
+static qn_id
+rescaled(const svdf *s, qn_id sums, double a, double b, double c, const qn_elem *to)
+{
+	qn_types *types = &s->o->im->m->types;
+	qn_elem d = qn_elem_desc(32, true);
+	const qn_elem *e;
+
+	/* a product of two f32 is exact in double, so divided by one it is the other again */
+	d.scale = qn_scale_op(types, QN_SCALE_MUL,
+			      qn_scale_const(types, (double)((float)a * (float)b / (float)c)),
+			      qn_scale_const(types, c));
+	if (sums == 0 || qn_elem_make(types, s->o->to[0]->name, &d, &e) != QN_OK)
+		return 0;
+	sums = qn_tfl_retyped(s->o, sums, e);
+	return sums != 0 ? qn_tfl_requantized_to(s->o, sums, to, to->qmin, to->qmax) : 0;
+}
+
+/* The products of this run, as the state is stored. */
+static qn_id
+products(const svdf *s)
+{
+	qn_tfl_op *o = s->o;
+	const qn_id in[2] = {s->quantized ? o->in[DATA] : qn_tfl_real(o, DATA),
+			     s->quantized ? o->in[FEATURE] : qn_tfl_real(o, FEATURE)};
+	const qn_id sums = qn_importer_binary(o->im, QN_OP_dense, in[0], in[1]);
+
+	return s->quantized ? rescaled(s, sums, s->x, s->feature, s->state,
+				       qn_tfl_type(o->f, o->from[STATE])->elem)
+			    : sums;
+}
+
+/* The memory [N,F,M] after this run. */
+static qn_id
+remember(const svdf *s, qn_id now)
+{
+	qn_importer *im = s->o->im;
+	const int64_t n = s->batch, f = s->filters, m = s->memory;
+	qn_id old = qn_tfl_read_variable(s->o->f, s->o->from[STATE]);
+
+	now = now != 0 ? qn_importer_reshape(im, now, 3, (int64_t[]){n, f, 1}) : 0;
+	if (old == 0 || now == 0 || m == 1)
+		return old != 0 ? now : 0;
+	old = qn_importer_reshape(im, old, 3, (int64_t[]){n, f, m});
+	old = old != 0 ? qn_importer_slice(im, old, 2, 1, m) : 0;
+	return old != 0 ? qn_importer_join(im, 2, (qn_id[]){old, now}, 2) : 0;
+}
+
+/* [N,U] of [N,U,K]. */
+static qn_id
+summed(const svdf *s, qn_id x)
+{
+	static const int64_t axis = 2;
+	qn_importer *im = s->o->im;
+	const int64_t each = s->rank * s->memory;
+	const qn_type *type;
+	void *ones;
+
+	if (x == 0 || !s->quantized)
+		return x != 0 ? qn_importer_reduce(im, QN_OP_reduce_sum, x, 1, &axis, false) : 0;
+	type = qn_type_tensor(&im->m->types, qn_elem_plain(&im->m->types, QN_PLAIN_i32), 2,
+			      (int64_t[]){1, each});
+	if (!qn_tfl_take(s->o->f, qn_type_bytes(type)))
+		return 0;
+	const qn_tensor *t = qn_tensor_new(im->m->arena, type, &ones);
+	for (int64_t i = 0; i < each; i++)
+		qn_store_i64(ones, QN_PLAIN_i32, i, 1);
+	x = qn_importer_binary(im, QN_OP_integer_dense, x, qn_importer_const(im, "ones", t));
+	return x != 0 ? qn_importer_reshape(im, x, 2, (int64_t[]){s->batch, s->units}) : 0;
+}
+
+/* Sums of the memory weighted by time, and the bias. */
+static qn_id
+weigh(const svdf *s, qn_id memory)
+{
+	qn_tfl_op *o = s->o;
+	const int64_t each = s->rank * s->memory;
+	const bool biased = o->from[BIAS] != NULL;
+	qn_id w = s->quantized ? integers(s, o->in[TIME]) : qn_tfl_real(o, TIME), bias = 0;
+
+	if (biased)
+		bias = s->quantized ? integers(s, o->in[BIAS]) : qn_tfl_real(o, BIAS);
+	if (s->quantized)
+		memory = integers(s, memory);
+	if (memory == 0 || w == 0 || (biased && bias == 0))
+		return 0;
+	memory = qn_importer_reshape(o->im, memory, 3, (int64_t[]){s->batch, s->units, each});
+	w = qn_importer_reshape(o->im, w, 3, (int64_t[]){1, s->units, each});
+	memory = qn_importer_binary(o->im, QN_OP_mul, memory, w);
+	memory = summed(s, memory);
+	return biased ? qn_importer_binary(o->im, QN_OP_add, memory, bias) : memory;
+}
+
+static void
+read_svdf(qn_tfl_op *o)
+{
+	svdf s = {.o = o, .quantized = qn_tfl_result_is_quantized(o)};
+	const int64_t activation = qn_tfl_flag(o, OPTION_ACTIVATION, QN_TFL_ACT_NONE);
+
+	if (!read_shapes(&s) || (s.quantized && !read_scales(&s)) ||
+	    !qn_tfl_activation_ok(o, activation, s.quantized))
+		return;
+	qn_id memory = remember(&s, products(&s));
+	if (memory == 0)
+		return;
+	const qn_id next =
+		qn_importer_reshape(o->im, memory, 2, (int64_t[]){s.batch, s.filters * s.memory});
+	if (next != 0)
+		qn_tfl_assign_variable(o->f, o->from[STATE], next);
+	const qn_id sums = weigh(&s, memory);
+	if (s.quantized)
+		qn_tfl_set_result(o, 0,
+				  rescaled(&s, sums, s.state, s.time, s.y, qn_tfl_result(o, 0)));
+	else
+		qn_tfl_set_activated(o, sums, activation);
+}
+
+const qn_tfl_row qn_tfl_svdf_rows[] = {
+	{QN_TFL_SVDF, read_svdf, 0, 5, 5, 1, 2},
+	{0},
+};
