@@ -12,7 +12,7 @@
  * queries, keys and values (…to_kv, …to_qkv), becomes two or three. */
 #include "formats/quant_params.h"
 
-#include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "formats/quant_params_read.h"
@@ -24,6 +24,7 @@ typedef struct application {
 	qn_params_text p;
 	const qn_archive_data *from;
 	qn_archive_data *to;
+	qn_map layers; /* objects of the text by name */
 } application;
 
 /* ---- tensors ---- */
@@ -217,7 +218,7 @@ layer_of(const application *x, const char *tensor, const char *end)
 
 	if (n <= k || strcmp(tensor + n - k, end) != 0)
 		return NULL;
-	return qn_json_find(x->p.doc.root, qn_arena_strn(x->p.a, tensor, n - k));
+	return qn_map_get(&x->layers, tensor, n - k);
 }
 
 /* Layers without a weight in the archive: outputs of attention; others are mistakes. */
@@ -270,6 +271,10 @@ qn_quant_params_apply(const qn_archive_data *d, const char *place, const char *t
 
 	qn_archive_init(out, d->arena, d->format, d->place);
 	QN_TRY(qn_params_text_read(&x.p, place, text, n));
+	qn_map_init(&x.layers, x.p.a);
+	for (size_t i = 0; i < x.p.doc.root->n; i++)
+		qn_map_puts(&x.layers, x.p.doc.root->child[i].key,
+			    (void *)(uintptr_t)&x.p.doc.root->child[i]);
 	for (size_t i = 0; i < d->nproperty; i++)
 		qn_archive_set(out, &d->property[i]);
 	for (size_t i = 0; i < d->n; i++)
