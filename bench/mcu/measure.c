@@ -5,8 +5,9 @@
  *
  *   ok, stack 184
  *
- * case.h holds mcu_input and mcu_expected.  With MCU_EMPTY the network does nothing: what its
- * firmware has beyond this one is the network's. */
+ * case.h holds mcu_input and mcu_expected.  With MCU_STATE the network has a state, which is reset
+ * before.  With MCU_EMPTY the network does nothing: what its firmware has beyond this one is the
+ * network's. */
 #include "bench/mcu/board.h"
 #if !defined(MCU_CALIBRATE)
 #include "net.h"
@@ -58,11 +59,23 @@ is_right(void)
 static _Alignas(16) uint8_t scratch[NET_SCRATCH_BYTES];
 static _Alignas(16) uint8_t output[sizeof(mcu_expected)];
 
+#if defined(MCU_STATE)
+static net_state state;
+#define STATE_PARAMETER net_state *kept,
+#define STATE &state,
+#else
+#define STATE_PARAMETER
+#define STATE
+#endif
+
 #if defined(MCU_EMPTY)
 /* The compiler does not look into it, so input and expected bytes stay. */
 __attribute__((noipa)) void
-net_run(void *s, const net_inputs *in, net_outputs *out)
+net_run(STATE_PARAMETER void *s, const net_inputs *in, net_outputs *out)
 {
+#if defined(MCU_STATE)
+	(void)kept;
+#endif
 	(void)s;
 	(void)in;
 	(void)out;
@@ -75,7 +88,7 @@ measured(void)
 	net_inputs in = {(const void *)mcu_input};
 	net_outputs out = {(void *)output};
 
-	net_run(scratch, &in, &out);
+	net_run(STATE scratch, &in, &out);
 }
 
 static int
@@ -131,6 +144,9 @@ mcu_main(void)
 {
 #if !defined(MCU_CALIBRATE)
 	__asm__ volatile("" : : "r"(mcu_input)); /* in the firmware with MCU_EMPTY too */
+#endif
+#if defined(MCU_STATE) && !defined(MCU_EMPTY)
+	net_reset(&state);
 #endif
 	mcu_begin();
 	measured();

@@ -32,6 +32,7 @@ mcu)
 	on m4 resnet8 "--target cortex-m4 --optimize speed"
 	on m4 digits "--target cortex-m4 --weights-type i4"
 	on_model m4 log_mel.qir "--calib sound.csv --target cortex-m4"
+	on_model m4 log_mel_stream.qir "--calib sound.csv --target cortex-m4"
 	on_model m4 mfcc.qir "--calib sound.csv --target cortex-m4"
 	on m55 digits,kws "--target cortex-m55"
 	on m55 digits "--target cortex-m55 --weights-type i4"
