@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* equalize.c - see equalize.h.
  *
- *   all groups together, then each of them, for each of three ways to choose s: less error than before (equalize_trial.c)? s stays */
+ *   all groups together, then each of them, for each of three ways to choose s: less error than before (equalize_trial.c)? s stays
+ *   then biases that are high: all groups together, or each of them */
 #include "driver/equalize.h"
 
 #include <math.h>
@@ -152,6 +153,71 @@ equalize_group(qn_equalize_search *q, size_t k, double *error)
 	return QN_OK;
 }
 
+/* ---- biases ---- */
+
+/* c: the least value of each channel, or 0 again. */
+static bool
+shift(const qn_equalize_search *q, size_t k, bool on)
+{
+	const qn_equal_group *group = &q->e.group[k];
+	bool any = false;
+
+	for (int64_t i = 0; group->shift != NULL && !q->stays[k] && i < group->channels; i++) {
+		const float least = q->least[k][i];
+
+		group->shift[i] = on && least > 0 && isfinite(least) ? least : 0;
+		any = any || group->shift[i] > 0;
+	}
+	return any;
+}
+
+static bool
+is_shifted(const qn_equal_group *group)
+{
+	for (int64_t i = 0; group->shift != NULL && i < group->channels; i++)
+		if (group->shift[i] > 0)
+			return true;
+	return false;
+}
+
+/* Biases move on from all groups, or from each one alone, where that helps. */
+static qn_status
+absorb(qn_equalize_search *q, double *error)
+{
+	double tried;
+	size_t n = 0;
+
+	for (size_t k = 0; k < q->e.n; k++)
+		n += shift(q, k, true);
+	if (n == 0)
+		return QN_OK;
+	QN_TRY(qn_equalize_error(q, &tried));
+	if (tried < *error * (1 - least_gain)) {
+		*error = tried;
+		return QN_OK;
+	}
+	for (size_t k = 0; k < q->e.n; k++)
+		(void)shift(q, k, false);
+	for (size_t k = 0; k < q->e.n && n > 1; k++) {
+		if (!shift(q, k, true))
+			continue;
+		QN_TRY(qn_equalize_error(q, &tried));
+		if (tried < *error * (1 - least_gain))
+			*error = tried;
+		else
+			(void)shift(q, k, false);
+	}
+	return QN_OK;
+}
+
+/* ---- the pass ---- */
+
+static bool
+is_changed(const qn_equal_group *group)
+{
+	return is_scaled(group) || is_shifted(group);
+}
+
 /* Hundredths of dB. */
 static double
 decibel(const qn_equalize_search *q, double error)
@@ -171,13 +237,14 @@ tell(const qn_equalize_search *q, size_t nkept, double before, double after)
 {
 	qn_model *m = q->p->m;
 	const char *comma = "";
-	size_t ntried = 0;
+	size_t ntried = 0, nshifted = 0;
 	qn_buf b;
 
 	qn_buf_init(&b, m->scratch);
 	for (size_t k = 0; k < q->e.n; k++) {
 		ntried += !q->stays[k];
-		if (!is_scaled(&q->e.group[k]))
+		nshifted += is_shifted(&q->e.group[k]);
+		if (!is_changed(&q->e.group[k]))
 			continue;
 		qn_buff(&b, "%s%s", comma, q->e.group[k].name);
 		comma = ", ";
@@ -190,11 +257,14 @@ tell(const qn_equalize_search *q, size_t nkept, double before, double after)
 			ntried, decibel(q, before));
 	else
 		qn_log(m->env,
-		       "equalize: channels of %zu of %zu groups of layers are scaled (%s): SQNR of "
-		       "the outputs %g dB, before %g dB",
-		       nkept, ntried, qn_buf_str(&b), decibel(q, after), decibel(q, before));
+		       "equalize: channels of %zu of %zu groups of layers are scaled%s (%s): SQNR "
+		       "of the outputs %g dB, before %g dB",
+		       nkept, ntried, nshifted > 0 ? ", or high biases moved on" : "",
+		       qn_buf_str(&b), decibel(q, after), decibel(q, before));
 	qn_model_record(m, "equalize=%zu/%zu:%g:%g", nkept, ntried, decibel(q, before),
 			decibel(q, after));
+	if (nshifted > 0)
+		qn_model_record(m, "absorbed=%zu", nshifted);
 }
 
 static qn_status
@@ -260,8 +330,9 @@ qn_run_equalize(qn_pipeline *p)
 			QN_TRY(equalize_group(&q, i % q.e.n, &after));
 		QN_TRY(qn_progress(p->m->env, "equalize", i + 1, ROUNDS * q.e.n));
 	}
+	QN_TRY(absorb(&q, &after));
 	for (size_t k = 0; k < q.e.n; k++)
-		nkept += is_scaled(&q.e.group[k]);
+		nkept += is_changed(&q.e.group[k]);
 	tell(&q, nkept, before, after);
 	if (nkept == 0)
 		return QN_OK;

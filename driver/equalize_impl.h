@@ -13,6 +13,7 @@ typedef struct qn_equalize_search {
 	qn_equalizing e;
 	bool *stays;     /* by group: its exponents stay 0 */
 	float **peak;    /* by group, by channel: largest magnitude of activations */
+	float **least;   /* … and the least activation */
 	float ***wanted; /* by held batch, by output: the float values */
 	double *power;   /* by output: sum of their squares */
 	size_t nheld, noperand;

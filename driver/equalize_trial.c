@@ -53,8 +53,10 @@ take_peaks(const qn_equalize_search *q, size_t group, const qn_tensor *y)
 
 	for (int64_t i = 0; i < n; i++) {
 		float *most = &q->peak[group][i % channels];
+		float *least = &q->least[group][i % channels];
 
 		*most = fabsf(v[i]) > *most ? fabsf(v[i]) : *most;
+		*least = v[i] < *least ? v[i] : *least;
 	}
 }
 
@@ -104,12 +106,16 @@ qn_equalize_observe(qn_equalize_search *q)
 	const size_t n = q->data->nbatch;
 
 	q->peak = QN_NEW(a, float *, q->e.n + 1);
+	q->least = QN_NEW(a, float *, q->e.n + 1);
 	q->operand = QN_NEW(a, qn_id, q->e.g->n + 1);
 	q->value = QN_NEW(a, const qn_tensor *, q->e.g->n + 1);
 	for (size_t k = 0; k < q->e.n; k++) {
 		const qn_equal_group *group = &q->e.group[k];
 
 		q->peak[k] = QN_NEW(a, float, (size_t)group->channels);
+		q->least[k] = QN_NEW(a, float, (size_t)group->channels);
+		for (int64_t i = 0; i < group->channels; i++)
+			q->least[k][i] = INFINITY;
 		for (size_t i = 0; i < group->noperand; i++)
 			q->operand[q->noperand++] = group->operand[i];
 	}

@@ -139,18 +139,6 @@ qn_storage_interval(const qn_elem *e)
 	return (qn_interval){0, (int64_t)((UINT64_C(1) << bits) - 1)};
 }
 
-/* Whether a window along some axis reaches beyond the image. */
-static bool
-is_padded(const qn_geometry *w)
-{
-	for (int32_t i = 0; i < w->axes; i++)
-		if (w->pad[i] > 0 ||
-		    (w->out[i] - 1) * w->stride[i] - w->pad[i] + (w->kernel[i] - 1) * w->dil[i] >=
-			    w->in[i])
-			return true;
-	return false;
-}
-
 /* Whether no sum leaves the accumulator, whatever the input and in whatever order it is made. */
 static bool
 holds(const qn_summing *l, int64_t limit)
@@ -213,7 +201,7 @@ qn_summing_of(const qn_graph *g, const qn_node *n, qn_summing *out)
 		const qn_geometry s = qn_geometry_conv(g, n);
 
 		out->groups = s.groups;
-		out->padded = is_padded(&s);
+		out->padded = qn_geometry_is_padded(&s);
 	}
 	return holds(out, qn_family_get(f)->limit);
 }

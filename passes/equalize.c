@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* equalize.c - see equalize.h.  Values are joined while the graph is walked.  The scale of a group is not free where a
  * use depends on it, or where its channels are an output of the graph. */
-#include "passes/equalize.h"
+#include "passes/equalize_impl.h"
 
 #include <math.h>
 #include <string.h>
-
-/* How a constant depends on the channels of a group. */
-typedef enum use_kind { ROWS, COLUMNS, BIAS } use_kind;
-
-typedef struct qn_equal_use {
-	use_kind kind;
-	qn_id constant, layer, value; /* value: any of the group */
-	size_t group;                 /* its number; NO_GROUP: its scale is not free */
-} qn_equal_use;
-
-#define NO_GROUP SIZE_MAX
 
 typedef struct finder {
 	const qn_graph *g;
@@ -52,10 +41,10 @@ fix(finder *f, qn_id id)
 }
 
 static void
-add_use(finder *f, use_kind kind, qn_id constant, qn_id layer, qn_id value)
+add_use(finder *f, qn_equal_kind kind, qn_id constant, qn_id layer, qn_id value)
 {
 	f->use = qn_arena_grow(f->a, f->use, &f->cap, f->n + 1, sizeof *f->use);
-	f->use[f->n++] = (qn_equal_use){kind, constant, layer, value, NO_GROUP};
+	f->use[f->n++] = (qn_equal_use){kind, constant, layer, value, QN_NO_GROUP};
 }
 
 /* ---- what nodes do to channels ---- */
@@ -150,13 +139,13 @@ visit(finder *f, qn_id id)
 	if (n->op == QN_OP_const)
 		return;
 	if (is_layer(f, n)) {
-		add_use(f, COLUMNS, n->in[1], id, n->in[0]);
-		add_use(f, ROWS, n->in[1], id, id);
+		add_use(f, QN_EQUAL_COLUMNS, n->in[1], id, n->in[0]);
+		add_use(f, QN_EQUAL_ROWS, n->in[1], id, id);
 		if (n->nin == 3)
-			add_use(f, BIAS, n->in[2], id, id);
+			add_use(f, QN_EQUAL_BIAS, n->in[2], id, id);
 	} else if (n->op == QN_OP_bias_add && is_own_constant(f, n->in[1])) {
 		join(f, n->in[0], id);
-		add_use(f, BIAS, n->in[1], id, id);
+		add_use(f, QN_EQUAL_BIAS, n->in[1], id, id);
 	} else if (n->nin > 0 && qn_type_is_f32(n->type) && n->type->rank > 1 &&
 		   keeps_channels(f, n)) {
 		join(f, n->in[0], id);
@@ -172,17 +161,16 @@ visit(finder *f, qn_id id)
 
 /* ---- weights and channels ---- */
 
-/* The channel of a group of `channels` that element i of a constant belongs to. */
-static int64_t
-channel_of(const qn_graph *g, const qn_equal_use *u, int64_t i, int64_t channels)
+int64_t
+qn_equal_channel(const qn_graph *g, const qn_equal_use *u, int64_t i, int64_t channels)
 {
 	const qn_node *layer = qn_graph_node(g, u->layer);
 	const qn_type *t = qn_graph_node(g, u->constant)->type;
 	const int64_t rows = t->dim[0], taps = qn_type_count(t) / rows, last = t->dim[t->rank - 1];
 
-	if (u->kind == BIAS)
+	if (u->kind == QN_EQUAL_BIAS)
 		return i % channels;
-	if (u->kind == ROWS)
+	if (u->kind == QN_EQUAL_ROWS)
 		return i / taps % channels;
 	return (i / taps / (rows / groups_of(layer)) * last + i % last) % channels;
 }
@@ -204,10 +192,10 @@ make_group(finder *f, qn_id root, qn_equal_group *to)
 	for (size_t i = 0; i < f->n; i++) {
 		const qn_equal_use *u = &f->use[i];
 
-		if (root_of(f, u->value) != root || u->kind == BIAS)
+		if (root_of(f, u->value) != root || u->kind == QN_EQUAL_BIAS)
 			continue;
 		layer[to->nlayer++] = u->layer;
-		if (u->kind == COLUMNS)
+		if (u->kind == QN_EQUAL_COLUMNS)
 			operand[to->noperand++] = u->value;
 		else if (to->name == NULL)
 			to->name = qn_graph_node(f->g, u->layer)->name;
@@ -245,6 +233,7 @@ qn_equalize_find(const qn_graph *g, qn_arena *a, qn_equalizing *out)
 	}
 	out->use = f.use;
 	out->nuse = f.n;
+	qn_absorb_find(out, a);
 }
 
 /* ---- ranges ---- */
@@ -258,12 +247,12 @@ other_exponent(const qn_equalizing *e, qn_id constant, size_t but, int64_t i)
 	for (size_t k = 0; k < e->nuse; k++) {
 		const qn_equal_use *u = &e->use[k];
 
-		if (u->constant != constant || u->group == but || u->group == NO_GROUP)
+		if (u->constant != constant || u->group == but || u->group == QN_NO_GROUP)
 			continue;
 		const qn_equal_group *group = &e->group[u->group];
-		const int s = group->exponent[channel_of(e->g, u, i, group->channels)];
+		const int s = group->exponent[qn_equal_channel(e->g, u, i, group->channels)];
 
-		sum += u->kind == COLUMNS ? s : -s;
+		sum += u->kind == QN_EQUAL_COLUMNS ? s : -s;
 	}
 	return sum;
 }
@@ -278,15 +267,15 @@ qn_equalize_measure(const qn_equalizing *e, size_t k, qn_arena *a)
 	for (size_t j = 0; j < e->nuse; j++) {
 		const qn_equal_use *u = &e->use[j];
 
-		if (u->group != k || u->kind == BIAS)
+		if (u->group != k || u->kind == QN_EQUAL_BIAS)
 			continue;
 		const qn_tensor *w = qn_graph_node(e->g, u->constant)->value;
 		const float *v = qn_tensor_as_f32(a, w);
-		float *to = u->kind == ROWS ? group->rows : group->columns;
+		float *to = u->kind == QN_EQUAL_ROWS ? group->rows : group->columns;
 		for (int64_t i = 0; i < qn_type_count(w->type); i++) {
 			const float now = (float)ldexp(fabs((double)v[i]),
 						       other_exponent(e, u->constant, k, i));
-			float *most = &to[channel_of(e->g, u, i, group->channels)];
+			float *most = &to[qn_equal_channel(e->g, u, i, group->channels)];
 
 			*most = now > *most ? now : *most;
 		}
@@ -302,9 +291,9 @@ scale(float *v, int64_t n, const qn_equalizing *e, const qn_equal_use *u)
 	const qn_equal_group *group = &e->group[u->group];
 
 	for (int64_t i = 0; i < n; i++) {
-		const int s = group->exponent[channel_of(e->g, u, i, group->channels)];
+		const int s = group->exponent[qn_equal_channel(e->g, u, i, group->channels)];
 
-		v[i] = (float)ldexp((double)v[i], u->kind == COLUMNS ? s : -s);
+		v[i] = (float)ldexp((double)v[i], u->kind == QN_EQUAL_COLUMNS ? s : -s);
 	}
 }
 
@@ -326,10 +315,15 @@ scaled(qn_model *m, const qn_equalizing *e, qn_id id)
 	qn_tensor *to = NULL;
 	void *v = NULL;
 
+	if (qn_absorb_changes(e, id)) {
+		to = qn_tensor_new(m->arena, from->type, &v);
+		memcpy(v, qn_tensor_as_f32(m->scratch, from), (size_t)n * sizeof(float));
+		qn_absorb_add(e, id, v, m->scratch);
+	}
 	for (size_t i = 0; i < e->nuse; i++) {
 		const qn_equal_use *u = &e->use[i];
 
-		if (u->constant != id || u->group == NO_GROUP || !changes(&e->group[u->group]))
+		if (u->constant != id || u->group == QN_NO_GROUP || !changes(&e->group[u->group]))
 			continue;
 		if (to == NULL) {
 			to = qn_tensor_new(m->arena, from->type, &v);

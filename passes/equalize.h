@@ -6,6 +6,12 @@
  *   %r = relu %y                                              the outputs of the graph do not change
  *   %z = conv2d %r, %v    column i of v multiplied by s[i]
  *
+ * Where biases are far above 0, so that no value of channel i is below c[i] > 0, these may move on:
+ *
+ *   %y = conv2d %x, %w, %b        c[i] taken from %b      the values of channel i are lower by c[i]: their range begins
+ *   %r = relu %y                                          at 0, which it has anyway
+ *   %z = conv2d %r, %v, %d        v c added to %d
+ *
  * s are powers of two: as long as nothing overflows or is denormal, every product and every sum is the same
  * number with another exponent, so that the float graph computes the same bits. */
 #ifndef QN_PASSES_EQUALIZE_H
@@ -24,6 +30,8 @@ typedef struct qn_equal_group {
 		layer; /* whose weights are scaled; one that reads and computes channels is there twice */
 	float *rows, *columns; /* by channel, of qn_equalize_measure */
 	int8_t *exponent;      /* by channel: s = 2^exponent; the caller's choice, at first 0 */
+	/* by channel: c, in values before they are scaled; at first 0.  NULL: no biases can move on */
+	float *shift;
 } qn_equal_group;
 
 typedef struct qn_equalizing {
@@ -43,7 +51,7 @@ void qn_equalize_find(const qn_graph *g, qn_arena *a, qn_equalizing *out);
  * read it, with the exponents of all other groups.  a: for what it takes meanwhile. */
 void qn_equalize_measure(const qn_equalizing *e, size_t k, qn_arena *a);
 
-/* The graph with constants scaled by the exponents of all groups; *out is the model's. */
+/* The graph with constants scaled by the exponents of all groups, and biases that moved on; *out is the model's. */
 qn_status qn_equalize_apply(qn_model *m, const qn_equalizing *e, qn_graph **out) QN_MUST_CHECK;
 
 #endif

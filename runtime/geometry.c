@@ -132,3 +132,14 @@ qn_geometry_has_empty(const qn_geometry *w)
 			return true;
 	return false;
 }
+
+bool
+qn_geometry_is_padded(const qn_geometry *w)
+{
+	for (int32_t i = 0; i < w->axes; i++)
+		if (w->pad[i] > 0 ||
+		    (w->out[i] - 1) * w->stride[i] - w->pad[i] + (w->kernel[i] - 1) * w->dil[i] >=
+			    w->in[i])
+			return true;
+	return false;
+}

@@ -22,6 +22,8 @@ typedef struct qn_geometry {
 
 /* conv2d, conv3d, and conv1d as an image of height 1. */
 qn_geometry qn_geometry_conv(const qn_graph *g, const qn_node *n);
+/* Whether a window along some axis reaches beyond the image. */
+bool qn_geometry_is_padded(const qn_geometry *w);
 qn_geometry qn_geometry_conv_transpose(const qn_graph *g, const qn_node *n);
 /* max_pool and avg_pool, max_pool3d and avg_pool3d. */
 qn_geometry qn_geometry_pool(const qn_graph *g, const qn_node *n);

@@ -139,8 +139,8 @@ const option_row option_rows[] = {
 	 CHOICE(weight_rounding, weight_roundings), .value = "METHOD",
 	 .help = "how weights are rounded, by their layers' inputs on the calibration data:"},
 	{"--equalize", 0, GROUP_QUANTIZATION, REPAIRING, FLAG(equalize),
-	 .help = "scales of channels move between layers, exactly in float, where the outputs on "
-		 "the calibration data gain"},
+	 .help = "scales of channels (exactly in float) and high biases move between layers, where "
+		 "the outputs on the calibration data gain"},
 	{"--bias-correction", 0, GROUP_QUANTIZATION, REPAIRING, FLAG(bias_correction),
 	 .help = "biases make up for the mean error of each output channel on the calibration "
 		 "data"},

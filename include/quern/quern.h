@@ -581,8 +581,8 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	/* 1: biases make up for the mean error of each output channel; needs samples (calib) */
 	int bias_correction;
 	/* 1: scales of channels move between layers, by powers of two, so that the float graph computes
-	 * the same; kept where the quantized outputs are nearer to the float ones on samples that are
-	 * held back (docs/calibration.md).  Needs samples, not statistics or encodings.  Errors:
+	 * the same, and biases of channels whose values are all far above 0; kept where the quantized
+	 * outputs are nearer to the float ones on samples that are held back (docs/calibration.md).  Needs samples, not statistics or encodings.  Errors:
 	 * equalize.no-data, equalize.ranges; warning: equalize.dropped. */
 	int equalize;
 

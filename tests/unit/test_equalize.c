@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_equalize.c - scales of channels that move between layers: the float graph computes the same bits, which groups
- * there are, and what a network with planted uneven channels gains. */
+ * there are, which biases can move on, and what networks with planted uneven channels or high biases gain. */
+#include <math.h>
 #include <stdio.h>
 
 #include "driver/context.h"
@@ -94,6 +95,8 @@ same_bits(void **state)
 	for (size_t k = 0; k < e.n; k++)
 		assert_string_equal(e.group[k].name, groups[k]);
 	assert_int_equal(e.group[3].channels, 6);
+	for (size_t k = 0; k < e.n; k++) /* leaky_relu, add, no bias, avg_pool */
+		assert_null(e.group[k].shift);
 	for (int t = 0; t < TIMES; t++) {
 		fill(&e, QN_EQUALIZE_MOST);
 		for (int i = 0; i < IN; i++)
@@ -141,6 +144,78 @@ ranges(void **state)
 	assert_memory_equal(e.group[0].columns, columns, sizeof columns);
 }
 
+/* ---- high biases ---- */
+
+#define BIASED(padding, pool)                                                                      \
+	"model \"net\" stage float\n"                                                              \
+	"graph @main(%x: tensor<1x8x8x3xf32>) {\n"                                                 \
+	"  %w1 = const : tensor<4x1x1x3xf32> rand 1\n"                                             \
+	"  %b1 = const : tensor<4xf32> [40.0, 0.125, 36.5, -0.25]\n"                               \
+	"  %c1 = conv2d %x, %w1, %b1\n"                                                            \
+	"  %r1 = relu %c1\n"                                                                       \
+	"  %m1 = " pool "\n"                                                                       \
+	"  %w2 = const : tensor<6x3x3x2xf32> rand 2\n"                                             \
+	"  %c2 = conv2d %m1, %w2 {groups=2" padding "}\n"                                          \
+	"  %b2 = const : tensor<6xf32> [0.5, -0.25, 1.0, 0.0, -3.0, 2.0]\n"                        \
+	"  %a2 = bias_add %c2, %b2\n"                                                              \
+	"  return %a2\n"                                                                           \
+	"}\n"
+#define MAX_POOL "max_pool %r1 {kernel=[2,2], stride=[2,2]}"
+#define AVG_POOL "avg_pool %r1 {kernel=[2,2], stride=[2,2]}"
+
+/* Outputs stay, but for rounding, where no value is below c. */
+static void
+biases_move(void **state)
+{
+	enum { IN = 192, OUT = 24, TIMES = 10 };
+	static const float c[] = {30, 0, 32.5f, 0};
+	fixture *f = *state;
+	qn_equalizing e;
+	qn_graph *g;
+	float x[IN];
+
+	assert_int_equal(parse(f, BIASED("", MAX_POOL)), QN_OK);
+	const qn_graph *before = qn_model_entry(&f->m);
+	qn_equalize_find(before, &f->arena, &e);
+	assert_int_equal(e.n, 1);
+	assert_non_null(e.group[0].shift);
+	memcpy(e.group[0].shift, c, sizeof c);
+	for (int t = 0; t < TIMES; t++) {
+		fill(&e, 3);
+		for (int i = 0; i < IN; i++)
+			x[i] = ((float)draw(1 << 20) - (1 << 19)) / (1 << 19);
+		assert_int_equal(qn_equalize_apply(&f->m, &e, &g), QN_OK);
+		const float *was = run(&f->arena, before, x, 0), *is = run(&f->arena, g, x, 0);
+		for (int i = 0; i < OUT; i++)
+			assert_float_equal(was[i], is[i], 1e-4);
+		const float *b = qn_graph_node(g, qn_graph_find(g, "b1"))->value->data;
+		assert_true(b[0] == ldexpf(10, -e.group[0].exponent[0]));
+		assert_true(b[1] == ldexpf(0.125f, -e.group[0].exponent[1]));
+	}
+}
+
+/* Where zeros are read beside the values, or a mean may have values below c in it. */
+static void
+biases_stay(void **state)
+{
+	static const char *const nets[] = {BIASED(", padding=same", MAX_POOL), BIASED("", AVG_POOL),
+					   BIASED("", "leaky_relu %r1 {alpha=0.5}")};
+	fixture *f = *state;
+	qn_equalizing e;
+
+	for (size_t i = 0; i < QN_COUNT(nets); i++) {
+		if (i > 0) {
+			teardown(state);
+			setup(state);
+			f = *state;
+		}
+		assert_int_equal(parse(f, nets[i]), QN_OK);
+		qn_equalize_find(qn_model_entry(&f->m), &f->arena, &e);
+		assert_int_equal(e.n, 1);
+		assert_null(e.group[0].shift);
+	}
+}
+
 /* ---- a network with planted uneven channels ---- */
 
 enum { SAMPLES = 64, EACH = 192 };
@@ -167,7 +242,7 @@ take_sqnr(void *user, const qn_metric *m)
 
 /* dB of the integer network; exponents up to `most` are planted first, which the float one does not notice. */
 static double
-sqnr(uint32_t most, const qn_compile_opts *like, int threads, char *options)
+sqnr(const char *net_text, uint32_t most, const qn_compile_opts *like, int threads, char *options)
 {
 	qn_ctx *ctx = qn_open(&(qn_config){.threads = threads});
 	const int64_t shape[] = {SAMPLES, 8, 8, 3};
@@ -185,11 +260,11 @@ sqnr(uint32_t most, const qn_compile_opts *like, int threads, char *options)
 		data[i] = ((float)draw(1 << 16) - (1 << 15)) / (1 << 15);
 	assert_int_equal(qn_array_new(ctx, "f32", 4, shape, data, &x), QN_OK);
 	free(data);
-	assert_int_equal(qn_file_add(ctx, "net.qir", plain, sizeof plain - 1), QN_OK);
+	assert_int_equal(qn_file_add(ctx, "net.qir", net_text, strlen(net_text)), QN_OK);
 	assert_int_equal(qn_load(ctx, "net.qir", &m), QN_OK);
 	assert_int_equal(qn_load(ctx, "net.qir", &real), QN_OK);
 	qn_equalize_find(qn_model_entry(m), m->arena, &e);
-	assert_int_equal(e.n, 2);
+	assert_int_equal(e.n, net_text == plain ? 2 : 1);
 	fill(&e, most);
 	assert_int_equal(qn_equalize_apply(m, &e, &g), QN_OK);
 	qn_model_set_graph(m, g);
@@ -216,19 +291,39 @@ planted(void **state)
 	for (size_t i = 0; i < QN_COUNT(ways); i++) {
 		qn_compile_opts o = ways[i];
 		char options[200], again[200];
-		const double even = sqnr(0, &o, 1, NULL), uneven = sqnr(4, &o, 1, options);
+		const double even = sqnr(plain, 0, &o, 1, NULL),
+			     uneven = sqnr(plain, 4, &o, 1, options);
 
 		assert_null(strstr(options, "equalize="));
 		o.equalize = 1;
-		const double equal = sqnr(4, &o, 1, options);
+		const double equal = sqnr(plain, 4, &o, 1, options);
 		print_message("even %.2f dB, uneven %.2f dB, equalized %.2f dB: %s\n", even, uneven,
 			      equal, options);
 		assert_true(equal > uneven + 5);
 		assert_true(equal > even - 3);
 		assert_non_null(strstr(options, "equalize=2/2:"));
-		assert_true(sqnr(4, &o, 3, again) == equal); /* … with other threads */
+		assert_true(sqnr(plain, 4, &o, 3, again) == equal); /* … with other threads */
 		assert_string_equal(options, again);
 	}
+}
+
+static void
+high_biases(void **state)
+{
+	static const char text[] = BIASED("", MAX_POOL);
+	qn_compile_opts o = {.weights = QN_WEIGHTS_PER_CHANNEL};
+	char options[200], again[200];
+	const double high = sqnr(text, 0, &o, 1, options);
+
+	(void)state;
+	assert_null(strstr(options, "absorbed="));
+	o.equalize = 1;
+	const double moved = sqnr(text, 0, &o, 1, options);
+	print_message("high %.2f dB, moved on %.2f dB: %s\n", high, moved, options);
+	assert_true(moved > high + 5);
+	assert_non_null(strstr(options, " absorbed=1"));
+	assert_true(sqnr(text, 0, &o, 3, again) == moved);
+	assert_string_equal(options, again);
 }
 
 int
@@ -237,7 +332,10 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(same_bits, setup, teardown),
 		cmocka_unit_test_setup_teardown(ranges, setup, teardown),
+		cmocka_unit_test_setup_teardown(biases_move, setup, teardown),
+		cmocka_unit_test_setup_teardown(biases_stay, setup, teardown),
 		cmocka_unit_test(planted),
+		cmocka_unit_test(high_biases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
