@@ -53,7 +53,7 @@ choose(qn_equalize_search *q, size_t k, way by)
 			from = w;
 		else if (by == BY_ACTIVATIONS)
 			from = y;
-		log[i] = NAN;
+		log[i] = (double)NAN;
 		if (from > 0 && group->columns[i] > 0)
 			log[i] = (qn_ln(from) - qn_ln((double)group->columns[i])) / (2 * qn_ln(2));
 	}

@@ -105,7 +105,7 @@ check_metric(qn_tune_search *s)
 static qn_status
 measure(qn_tune_search *s, qn_model *m, double *value, double *sqnr)
 {
-	readings r = {.metric = s->metric, .sqnr = INFINITY};
+	readings r = {.metric = s->metric, .sqnr = (double)INFINITY};
 
 	QN_TRY(qn_measure(m, s->ndata, s->data, &s->measure, take_metric, &r));
 	if (!r.found)

@@ -79,7 +79,7 @@ add_row(const qn_tune_row *r, const qn_tune_wish *w, uint64_t step, const double
 	const size_t n = qn_tune_ways_of(r, w->wide, k);
 
 	for (size_t b = 0; b <= STEPS; b++) {
-		after[b] = INFINITY;
+		after[b] = (double)INFINITY;
 		for (uint8_t j = 0; j < n; j++) {
 			const uint64_t more =
 				(cost_of(&k[j], w->by_instructions) - low + step - 1) / step;

@@ -157,7 +157,7 @@ qn_tune_best(const qn_tune_search *s)
 {
 	const double slack = s->o->has_threshold != 0 ? (double)INFINITY : qn_tune_tolerance(s);
 	const qn_tune_entry *best = NULL;
-	double most = -INFINITY, highest = -INFINITY;
+	double most = -(double)INFINITY, highest = -(double)INFINITY;
 
 	for (size_t i = 0; i < s->nlist; i++)
 		if (qn_tune_is_within(s, s->list[i]) && quality(s, s->list[i]) > most)

@@ -102,7 +102,7 @@ put_repairs(const qn_tune_entry *e, qn_buf *b)
 static const char *
 repairs(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a)
 {
-	static const qn_tune_repairs none = {QN_WEIGHTS_NEAREST};
+	static const qn_tune_repairs none = {.rounding = QN_WEIGHTS_NEAREST};
 	const char *bare = qn_tune_repaired(e->item.recipe, &none, a);
 	qn_buf b;
 

@@ -49,7 +49,7 @@ make(fixture *f)
 				   .arena_bytes = 3072,
 				   .instructions = (uint64_t)1 << 44,
 				   .metric = 99.5,
-				   .sqnr = INFINITY,
+				   .sqnr = (double)INFINITY,
 				   .nlayer = 2,
 				   .layer = f->layer};
 }
@@ -160,7 +160,8 @@ refuses_changed_entries(void **state)
 static void
 refuses_what_no_network_has(void **state)
 {
-	static const double noise[] = {-1e-9, 2e12, INFINITY, -INFINITY, NAN};
+	static const double noise[] = {-1e-9, 2e12, (double)INFINITY, -(double)INFINITY,
+				       (double)NAN};
 	fixture *f = *state;
 	const char *text;
 
@@ -180,7 +181,7 @@ refuses_what_no_network_has(void **state)
 		expect_refused(f, text, strlen(text));
 	}
 	make(f);
-	f->entry.metric = NAN;
+	f->entry.metric = (double)NAN;
 	text = journal_of(f);
 	expect_refused(f, text, strlen(text));
 }
