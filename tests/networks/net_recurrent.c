@@ -96,9 +96,8 @@ step_lstm(const recurrent *l, int64_t d, const double *x, double *h, double *c)
 		for (int g = 0; g < 4; g++)
 			v[g] = input_part(l, d, g * n + k, x) + state_part(l, d, g * n + k, h);
 		const double i = sigmoid(l, v[0] + peephole(l, d, 0, k) * c[k]);
-		const double f = l->coupled
-					 ? 1 - i
-					 : sigmoid(l, v[2] + peephole(l, d, 2, k) * c[k]);
+		const double f =
+			l->coupled ? 1 - i : sigmoid(l, v[2] + peephole(l, d, 2, k) * c[k]);
 
 		c[k] = f * c[k] + i * tangent(l, v[3]);
 		next[k] = sigmoid(l, v[1] + peephole(l, d, 1, k) * c[k]) * net_tanh(c[k], 0);
@@ -120,8 +119,8 @@ step_gru(const recurrent *l, int64_t d, const double *x, double *h)
 	}
 	for (int64_t k = 0; k < n; k++) {
 		const int64_t row = 2 * n + k;
-		const double past = l->lbr ? r[k] * state_part(l, d, row, h)
-					   : state_part(l, d, row, reset);
+		const double past =
+			l->lbr ? r[k] * state_part(l, d, row, h) : state_part(l, d, row, reset);
 		const double g = tangent(l, input_part(l, d, row, x) + past);
 
 		next[k] = (1 - z[k]) * g + z[k] * h[k];
@@ -275,12 +274,11 @@ recurrent_node(net *n, net_val *x, bool whole)
 		net_give(n, l.yh);
 	if (l.yc != NULL && net_chance(n, 15))
 		net_give(n, l.yc);
-	net_val *y = net_transposed(n, whole ? l.y : l.yh,
-				    whole ? (const int64_t[]){0, 2, 1, 3}
-					  : (const int64_t[]){1, 0, 2});
+	net_val *y =
+		net_transposed(n, whole ? l.y : l.yh,
+			       whole ? (const int64_t[]){0, 2, 1, 3} : (const int64_t[]){1, 0, 2});
 	if (whole)
-		return net_reshaped(n, y, 3,
-				    (int64_t[]){l.steps, l.batch, l.dirs * l.hidden});
+		return net_reshaped(n, y, 3, (int64_t[]){l.steps, l.batch, l.dirs * l.hidden});
 	return net_reshaped(n, y, 2, (int64_t[]){l.batch, l.dirs * l.hidden});
 }
 
