@@ -9,12 +9,10 @@
  * The subgraph is called "VALIDATION:main": TFLite applies no delegate to such a one, so that what
  * runs are its own kernels. */
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 
-#include "tests/unit/tflite_writer.h"
+#include "tests/tflite_files.h"
 
-enum { H = 8, W = 8, C = 4, N = H * W * C, SAMPLES = 4, OUT = 5, FAR = 32, MOST_WEIGHTS = OUT * N };
+enum { OUT = 5, FAR = 32, MOST_WEIGHTS = OUT * N };
 
 /* What the result's parameters have to be. */
 typedef enum params {
@@ -125,88 +123,6 @@ static const op_row rows[] = {
 	{OP(BATCH_MATMUL), 2, ANY, 1, 0, 1, 0, 2, 0, {0}, 101, {B(0, 0), B(1, 1)}},
 };
 /* clang-format on */
-
-/* ---- drawing ---- */
-
-static uint32_t seed = 12345;
-
-static uint32_t
-draw(void)
-{
-	seed = seed * 1664525u + 1013904223u;
-	return seed >> 8;
-}
-
-static double
-between(double lo, double hi)
-{
-	return lo + (hi - lo) * (double)draw() / 16777216.0;
-}
-
-static int
-whole(int lo, int hi)
-{
-	return lo + (int)(draw() % (uint32_t)(hi - lo + 1));
-}
-
-/* ---- writing ---- */
-
-static FILE *
-create(const char *folder, const char *name, const char *end)
-{
-	char path[512];
-	FILE *f;
-
-	snprintf(path, sizeof path, "%s/%s%s", folder, name, end);
-	f = fopen(path, "wb");
-	if (f == NULL) {
-		perror(path);
-		exit(1);
-	}
-	return f;
-}
-
-static int64_t
-lowest(int type)
-{
-	return type == TFL_UINT8 ? 0 : type == TFL_INT8 ? -128 : -32768;
-}
-
-static int64_t
-highest(int type)
-{
-	return type == TFL_UINT8 ? 255 : type == TFL_INT8 ? 127 : 32767;
-}
-
-/* Samples of codes from `least` on, none nearer than `apart` to the zero point; the first has all
- * codes of 8 bits. */
-static void
-write_input(const char *folder, const char *name, int k, int type, int64_t least, int64_t zp,
-	    int apart)
-{
-	static const char *kind[] = {[TFL_UINT8] = "|u1", [TFL_INT8] = "|i1", [TFL_INT16] = "<i2"};
-	char end[16], head[128];
-	int64_t span = highest(type) - least + 1;
-	FILE *f;
-
-	snprintf(end, sizeof end, ".%d.npy", k);
-	f = create(folder, name, end);
-	snprintf(head, sizeof head,
-		 "{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d, %d, %d), }", kind[type],
-		 SAMPLES, H, W, C);
-	fprintf(f, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, head);
-	for (int i = 0; i < SAMPLES * N; i++) {
-		int64_t v = i < N && k == 0 && type != TFL_INT16 ? least + i % span
-								 : least + draw() % span;
-
-		if (v - zp < apart && zp - v < apart)
-			v = zp + apart <= highest(type) ? zp + apart : zp - apart;
-		fputc((int)(v & 255), f);
-		if (type == TFL_INT16)
-			fputc((int)(v >> 8 & 255), f);
-	}
-	fclose(f);
-}
 
 /* ---- one file ---- */
 
