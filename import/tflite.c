@@ -174,17 +174,6 @@ inputs_known(qn_tfl_op *o, const qn_tfl_row *row)
 	return ok;
 }
 
-void
-qn_tfl_refuse_state(qn_tfl_op *o, const char *name)
-{
-	(void)qn_importer_refuse(
-		o->im, "import.op",
-		"%s takes one step per run and keeps its state from run to run, which is not "
-		"implemented for it; convert the model so that one run takes the whole sequence "
-		"(UNIDIRECTIONAL_SEQUENCE_LSTM), or so that the state is an input and an output",
-		name);
-}
-
 static void
 take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 {

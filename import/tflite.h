@@ -94,8 +94,6 @@ extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_row
 	qn_tfl_logic_rows[], qn_tfl_lstm_rows[], qn_tfl_rnn_rows[], qn_tfl_index_rows[],
 	qn_tfl_scatter_rows[], qn_tfl_variable_rows[], qn_tfl_svdf_rows[];
 
-/* Refuses an operator whose state lasts from run to run, with the way out. */
-void qn_tfl_refuse_state(qn_tfl_op *o, const char *name);
 /* Refuses an operator that is not read, once for all of its name, with how many there are (tflite_unsupported.c). */
 void qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name);
 /* Name and number of an operator's code; that of a custom one is its own. */

@@ -8,6 +8,7 @@
  * Coupled gates: no W_i, sigmoid(z_i) is 1 - sigmoid(z_f).  Peepholes: z_i and z_f get p c of the
  * old cell, z_o of the new one.  Norms: z becomes norm(z) n + bias.  Projection: h = dense(h, P, b).
  *
+ *   LSTM, kernel FULL    one step per run, of which variables of the file keep h and c
  *   LSTM, kernel BASIC   one step, state in and state out: W over [data, h], gates i c f o */
 #include "import/tflite_sequence.h"
 
@@ -146,17 +147,16 @@ gates_ok(lstm *l)
 				  "gates must have them, or all but the input gate") != 0;
 }
 
-/* The product of the weights from `at` on and the data of a step, with aux (0: none) concatenated. */
+/* The product of the weights from `at` on and the data x of a step, with aux (0: none) concatenated. */
 static qn_id
-projection_of(lstm *l, qn_id data, qn_id aux)
+projection_of(const lstm *l, qn_id x, qn_id aux)
 {
 	qn_importer *im = l->o->im;
 	qn_attrs a = {.axis = {1}};
 	qn_id w = gates(l, l->at->weights);
-	qn_id x = qn_tfl_seq_now(&l->s, data);
 
 	if (aux != 0) {
-		qn_id rows[2] = {x, qn_tfl_seq_now(&l->s, aux)};
+		qn_id rows[2] = {x, aux};
 		qn_id both[2] = {w, gates(l, l->at->aux)};
 
 		x = qn_importer_op(im, QN_OP_concat, 2, rows, &a, NULL);
@@ -168,37 +168,63 @@ projection_of(lstm *l, qn_id data, qn_id aux)
 	return qn_importer_op(im, QN_OP_dense, l->norms ? 2 : 3, in, NULL, NULL);
 }
 
+/* Gates and recurrent weights; NULL after a report, else the type of those of a gate. */
+static const qn_type *
+open_gates(lstm *l)
+{
+	qn_importer *im = l->o->im;
+
+	if (!gates_ok(l))
+		return NULL;
+	const qn_type *r = qn_importer_type(im, l->o->in[l->at->recurrent + FORGET]);
+	if (r->rank != 2 || r->dim[0] < 1) {
+		(void)qn_importer_refuse(im, "import.rank",
+					 "recurrent weights of %d dimensions; must be 2",
+					 (int)r->rank);
+		return NULL;
+	}
+	l->cells = r->dim[0];
+	l->weights = gates(l, l->at->recurrent);
+	return r;
+}
+
 /* The outputs of all steps; 0 after a report. */
 static qn_id
 direction(lstm *l, qn_id data, qn_id aux)
 {
 	qn_importer *im = l->o->im;
+	const qn_type *r = data != 0 ? open_gates(l) : NULL;
 
-	if (data == 0 || !gates_ok(l))
+	if (r == NULL)
 		return 0;
-	const qn_type *r = qn_importer_type(im, l->o->in[l->at->recurrent + FORGET]);
-	if (r->rank != 2 || r->dim[0] < 1)
-		return qn_importer_refuse(im, "import.rank",
-					  "recurrent weights of %d dimensions; must be 2",
-					  (int)r->rank);
-	l->cells = r->dim[0];
-	l->weights = gates(l, l->at->recurrent);
 	const qn_elem *e = qn_importer_type(im, data)->elem;
 	qn_tfl_seq_begin(&l->s);
-	qn_id z = projection_of(l, data, aux);
+	const qn_id x = qn_tfl_seq_now(&l->s, data);
+	const qn_id z = projection_of(l, x, aux != 0 ? qn_tfl_seq_now(&l->s, aux) : 0);
 	qn_id h = qn_tfl_seq_state(&l->s, r->dim[1], e), c = qn_tfl_seq_state(&l->s, l->cells, e);
 	step(l, z, &h, &c);
 	return qn_tfl_seq_end(&l->s, 2, (qn_id[]){h, c}, h);
 }
 
-/* An LSTM whose options 0 to 2 are those that all have; NULL in s.o after a report. */
+/* The inputs of one direction. */
+static const places one = {1, 5, 9, 12, 16, 18, 19, 20, 0};
+
+/* An LSTM with options 0 to 2, those that all have. */
+static lstm
+lstm_of(qn_tfl_op *o)
+{
+	return (lstm){.o = o,
+		      .at = &one,
+		      .activation = qn_tfl_flag(o, 0, QN_TFL_ACT_NONE),
+		      .clip = qn_tfl_option_real(o, 1, 0.0),
+		      .clip_projection = qn_tfl_option_real(o, 2, 0.0)};
+}
+
+/* One over a sequence; NULL in s.o after a report. */
 static lstm
 open_lstm(qn_tfl_op *o, uint64_t states, bool time_major)
 {
-	lstm l = {.o = o,
-		  .activation = qn_tfl_flag(o, 0, QN_TFL_ACT_NONE),
-		  .clip = qn_tfl_option_real(o, 1, 0.0),
-		  .clip_projection = qn_tfl_option_real(o, 2, 0.0)};
+	lstm l = lstm_of(o);
 
 	if (!qn_tfl_seq_open(o, states, time_major, &l.s))
 		l.s.o = NULL;
@@ -208,15 +234,12 @@ open_lstm(qn_tfl_op *o, uint64_t states, bool time_major)
 static void
 sequence_lstm(qn_tfl_op *o)
 {
-	static const places one = {1, 5, 9, 12, 16, 18, 19, 20, 0};
-
 	if (qn_tfl_result_is_quantized(o)) {
 		qn_tfl_lstm_quantized(o);
 		return;
 	}
 	lstm l = open_lstm(o, QN_TFL_STATE(one.hidden) | QN_TFL_STATE(one.cell),
 			   qn_tfl_flag(o, 3, 0) != 0);
-	l.at = &one;
 	if (l.s.o != NULL)
 		qn_tfl_set_result(o, 0, direction(&l, qn_tfl_real(o, 0), 0));
 }
@@ -241,7 +264,46 @@ bidirectional_lstm(qn_tfl_op *o)
 	qn_tfl_directions_set_results(o, &w);
 }
 
-/* ---- one step whose state is given ---- */
+/* ---- one step whose state is given, or lasts from run to run ---- */
+
+static bool
+is_f32_variable(qn_tfl_op *o, uint32_t i)
+{
+	qn_tfl_tensor *t = i < o->nin ? o->from[i] : NULL;
+	const qn_type *type = t != NULL && qn_tfl_is_variable(t) ? qn_tfl_type(o->f, t) : NULL;
+
+	return type != NULL && qn_type_is_f32(type);
+}
+
+static void
+full_lstm(qn_tfl_op *o)
+{
+	lstm l = lstm_of(o);
+	const qn_id x = qn_tfl_real(o, 0);
+	const qn_type *type = x != 0 ? qn_importer_type(o->im, x) : NULL;
+
+	if (qn_tfl_result_is_quantized(o) || o->nout != 1 || type == NULL || type->rank != 2 ||
+	    !is_f32_variable(o, one.hidden) || !is_f32_variable(o, one.cell)) {
+		(void)qn_importer_refuse(o->im, "import.input",
+					 "kernel FULL takes data [batch,inputs] of f32, and inputs "
+					 "%u and %u that are "
+					 "variables of f32; use --from-float for quantized ones",
+					 one.hidden, one.cell);
+		return;
+	}
+	if (!qn_tfl_activation_ok(o, l.activation, false) || open_gates(&l) == NULL)
+		return;
+	qn_id h = qn_tfl_read_variable(o->f, o->from[one.hidden]);
+	qn_id c = qn_tfl_read_variable(o->f, o->from[one.cell]);
+	if (h == 0 || c == 0)
+		return;
+	step(&l, projection_of(&l, x, 0), &h, &c);
+	if (h == 0 || c == 0)
+		return;
+	qn_tfl_assign_variable(o->f, o->from[one.hidden], h);
+	qn_tfl_assign_variable(o->f, o->from[one.cell], c);
+	qn_tfl_set_result(o, 0, h);
+}
 
 static void
 basic_lstm(qn_tfl_op *o)
@@ -250,8 +312,10 @@ basic_lstm(qn_tfl_op *o)
 	qn_attrs a = {.axis = {1}};
 	qn_id part[GATES], in[3];
 
-	if (qn_tfl_flag(o, 3, 0) != KERNEL_BASIC || o->nin != 5 || o->nout != 4) {
-		qn_tfl_refuse_state(o, "LSTM of kernel FULL");
+	if (o->nin != 5 || o->nout != 4) {
+		(void)qn_importer_refuse(im, "import.input",
+					 "kernel BASIC has 5 inputs and 4 results, not %u and %u",
+					 o->nin, o->nout);
 		return;
 	}
 	for (uint32_t i = 0; i < 5; i++)
@@ -283,9 +347,18 @@ basic_lstm(qn_tfl_op *o)
 	qn_tfl_set_result(o, 3, z);
 }
 
+static void
+lstm_step(qn_tfl_op *o)
+{
+	if (qn_tfl_flag(o, 3, 0) == KERNEL_BASIC)
+		basic_lstm(o);
+	else
+		full_lstm(o);
+}
+
 const qn_tfl_row qn_tfl_lstm_rows[] = {
 	{QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, sequence_lstm, 0, 20, 24, 1, 23},
 	{QN_TFL_BIDIRECTIONAL_SEQUENCE_LSTM, bidirectional_lstm, 0, 39, 48, 0, 47},
-	{QN_TFL_LSTM, basic_lstm, 0, 5, 24, 0, 23},
+	{QN_TFL_LSTM, lstm_step, 0, 5, 24, 0, 23},
 	{0},
 };

@@ -280,6 +280,49 @@ test_lstm(void **state)
 		check_sequence(&shapes[i]);
 }
 
+/* The same, a step per run: the variables keep the state. */
+static void
+check_steps(const shape *like)
+{
+	params p;
+	int32_t in[24];
+	double want[MOST];
+	shape s = *like;
+
+	s.time_major = true;
+	again(s.name);
+	fill(&p);
+	none(in, 24);
+	int x = in[0] = real_tensor("x", DIMS(BATCH, INPUTS), NULL);
+	int y = real_tensor("y", DIMS(BATCH, outputs(&s)), NULL);
+	add_params(&s, &p, 1, 18, 20, 0, in);
+	tfl_op_of *o = tfl_op(file, QN_TFL_LSTM, 24, in, INTS(y));
+	tfl_with(o, 0, 'b', s.activation);
+	tfl_with(o, 1, 'f', (double)s.clip);
+	tfl_with(o, 2, 'f', (double)s.clip_projection);
+	import(INTS(x), INTS(y));
+	assert_int_equal(rg->g->nstate, 2);
+	const double *data = reals(BATCH * STEPS * INPUTS);
+	sequence(&s, &p, false, data, NULL, want, 0, outputs(&s));
+	qn_interp *run_of = interp();
+	for (int t = 0; t < STEPS; t++) {
+		const qn_tensor *now = tensor(qn_graph_node(rg->g, rg->g->input[0])->type,
+					      data + t * BATCH * INPUTS);
+
+		assert_int_equal(qn_interp_run(run_of, &now, NULL, NULL), QN_OK);
+		near(want + t * BATCH * outputs(&s), doubles(qn_interp_output(run_of, 0)),
+		     BATCH * outputs(&s), 1e-5);
+	}
+}
+
+static void
+test_steps(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(shapes); i++)
+		check_steps(&shapes[i]);
+}
+
 enum { NO_SECOND, SECOND_BACK, SECOND_AUX };
 
 static void
@@ -486,17 +529,21 @@ refuses_input(int which, int32_t other, const char *id, const char *text)
 	import_fails(INTS(x), INTS(y), id, text);
 }
 
+/* Of an LSTM of kernel FULL, whose state has to be a variable. */
 static void
-refuses_state(int code, int nin, const char *name)
+test_full_refused(void **state)
 {
 	int32_t in[24];
+	params p = {0};
 
-	again(name);
+	(void)state;
 	none(in, 24);
-	int x = in[0] = data_tensor("x", false, INPUTS);
-	int y = data_tensor("y", false, CELLS);
-	tfl_op(file, code, nin, in, INTS(y));
-	import_fails(INTS(x), INTS(y), "import.op", "from run to run");
+	int x = in[0] = real_tensor("x", DIMS(BATCH, INPUTS), NULL);
+	int y = real_tensor("y", DIMS(BATCH, CELLS), NULL);
+	add_params(&shapes[0], &p, 1, 18, 20, 0, in);
+	in[19] = real_tensor("c", DIMS(BATCH, CELLS), p.bias[0]);
+	tfl_with(tfl_op(file, QN_TFL_LSTM, 20, in, INTS(y)), 0, 'b', QN_TFL_ACT_TANH);
+	import_fails(INTS(x), INTS(y), "import.input", "18 and 19 that are variables");
 }
 
 static void
@@ -510,7 +557,6 @@ test_refused(void **state)
 	refuses_input(21, -2, "import.attr", "all but the input gate");
 	refuses_input(18, -2, "import.input", "not a variable");
 	refuses_input(6, -3, "import.input", "only a state");
-	refuses_state(QN_TFL_LSTM, 20, "LSTM");
 }
 
 int
@@ -522,6 +568,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_rnn, tflite_setup, tflite_teardown),
 		cmocka_unit_test_setup_teardown(test_rnn_both_ways, tflite_setup, tflite_teardown),
 		cmocka_unit_test_setup_teardown(test_basic, tflite_setup, tflite_teardown),
+		cmocka_unit_test_setup_teardown(test_steps, tflite_setup, tflite_teardown),
+		cmocka_unit_test_setup_teardown(test_full_refused, tflite_setup, tflite_teardown),
 		cmocka_unit_test_setup_teardown(test_refused, tflite_setup, tflite_teardown),
 	};
 
