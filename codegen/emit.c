@@ -215,12 +215,14 @@ void
 qn_emit_step(qn_emitter *e, size_t i)
 {
 	const qn_step *s = &e->plan->step[i];
+	const size_t from = e->run.n;
 
 	title(e, s);
 	qn_emit_loads_begin(e, s);
 	put_call(e, s);
 	qn_emit_traced(e, i);
 	qn_emit_loads_end(e);
+	qn_emit_indented(e, from, s);
 	qn_emit_loop_ends(e, i);
 }
 

@@ -8,8 +8,54 @@
  *           if (i1 == 27) NET_TRACED(…);                             the trace has the last run
  *           memcpy(s + 80, s + 208, 20);                             what is carried on
  *   } */
+#include <string.h>
+
 #include "codegen/emitter.h"
 #include "codegen/schedule.h"
+
+/* Lines of NAME_run from this byte on, as many tabs further to the right. */
+static void
+indent(qn_emitter *e, size_t from, size_t tabs)
+{
+	qn_buf *b = &e->run;
+	const size_t n = b->n - from;
+	const char *line = qn_arena_strn(e->arena, b->data + from, n);
+
+	b->n = from;
+	while (*line != '\0') {
+		const size_t length = strcspn(line, "\n") + 1;
+
+		for (size_t i = 0; i < tabs && *line != '\n' && *line != '#'; i++)
+			qn_buf_putc(b, '\t');
+		qn_buf_put(b, line, length);
+		line += length;
+	}
+}
+
+/* Loops around what runs with loop k, an index plus 1. */
+static size_t
+depth_of(const qn_emitter *e, uint32_t k)
+{
+	size_t depth = 0;
+
+	for (; k != 0; k = e->loops.loop[k - 1].parent)
+		depth++;
+	return depth;
+}
+
+void
+qn_emit_indented(qn_emitter *e, size_t from, const qn_step *s)
+{
+	size_t depth = e->loops.n > 0 ? depth_of(e, e->loops.with[s->node]) : 0;
+
+	if (depth == 0)
+		return;
+	if (qn_graph_node(e->g, s->node)->op == QN_OP_loop) { /* its `for` stands around it */
+		indent(e, e->body, 1);
+		depth--;
+	}
+	indent(e, from, depth);
+}
 
 void
 qn_emit_loop(qn_emitter *e, const qn_step *s, const void *args)
@@ -19,6 +65,7 @@ qn_emit_loop(qn_emitter *e, const qn_step *s, const void *args)
 	(void)args;
 	qn_buff(&e->run, "\tfor (int32_t i%u = 0; i%u < %lld; i%u++) {\n", (unsigned)k, (unsigned)k,
 		(long long)e->loops.loop[k - 1].count, (unsigned)k);
+	e->body = e->run.n;
 	qn_buff(&e->run, "\t*%s = i%u;\n", qn_emit_ref(e, s->node, QN_PLAIN_i32), (unsigned)k);
 }
 
@@ -58,8 +105,12 @@ qn_emit_loop_ends(qn_emitter *e, size_t i)
 		return;
 	for (uint32_t k = e->loops.with[e->plan->step[i].node]; k != 0 && is_last_of(e, i, k);
 	     k = e->loops.loop[k - 1].parent) {
+		const size_t depth = depth_of(e, k), from = e->run.n;
+
 		put_carries(e, k);
+		indent(e, from, 1);
 		qn_buf_puts(&e->run, "\t}\n");
+		indent(e, from, depth - 1);
 	}
 }
 

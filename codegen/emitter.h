@@ -53,6 +53,7 @@ typedef struct qn_emitter {
 	size_t ntext, text_cap;
 	qn_hashes by_text;          /* their places in the list, counted from 1 */
 	qn_buf run;                 /* the statements of NAME_run */
+	size_t body;                /* of them, where those of the loop that began last begin */
 	qn_buf reset;               /* the statements of NAME_reset */
 	qn_buf host;                /* the integer functions of custom operators */
 	qn_map host_ops;            /* those that are in it */
@@ -157,6 +158,8 @@ void qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args);
 /* The begin of a loop, and after step i the ends of those whose last step it is (emit_loop.c). */
 void qn_emit_loop(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_loop_ends(qn_emitter *e, size_t i);
+/* Moves the statements of step s, which begin at this byte, into the loops around it. */
+void qn_emit_indented(qn_emitter *e, size_t from, const qn_step *s);
 /* The trace of step i: in a loop, of its last run. */
 void qn_emit_traced(qn_emitter *e, size_t i);
 void qn_emit_custom(qn_emitter *e, const qn_step *s, const void *args);

@@ -130,6 +130,9 @@ samples a.npy '32,' 32
 unrolled swap swap.qir s.npy a.npy
 good swap compile swap.qir --calib s.npy --calib a.npy --self-test 8 -o swap
 self_test swap SWAP
+cases=$((cases + 1)) # a loop in a loop stands further to the right
+grep -q '^		qn_loop_carry' swap/swap.c && grep -q '^			qn_loop_carry' swap/swap.c && grep -q '^		for (int32_t' swap/swap.c ||
+	fail indented 'the steps of a loop are not in it' swap/swap.c
 
 # Float and noise: a value of a loop counts in each step.
 good noise eval -q lstm.qir --calib x.npy --data x.npy --against lstm.qir --sqnr
