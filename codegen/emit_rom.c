@@ -71,6 +71,7 @@ qn_emit_loads_end(qn_emitter *e)
 		return;
 	e->run = e->before;
 	qn_buf_put(&e->run, qn_buf_str(&e->loads), e->loads.n);
+	e->body += e->run.n; /* it was a place in `run` */
 	qn_buf_put(&e->run, run.data, run.n);
 }
 
