@@ -46,7 +46,8 @@ add_item(items *to, const char *recipe, bool by_layer)
 static void
 add_uniform(const qn_tune_search *s, items *to, qn_arena *a)
 {
-	const qn_tune_repairs usual = qn_tune_usual_repairs(s), none = {.rounding = QN_WEIGHTS_NEAREST};
+	const qn_tune_repairs usual = qn_tune_usual_repairs(s),
+			      none = {.rounding = QN_WEIGHTS_NEAREST};
 
 	for (uint8_t k = 0; k < QN_TUNE_STORAGES; k++)
 		add_item(to, qn_tune_uniform(k, false, &usual, a), true);

@@ -148,7 +148,8 @@ conv(const value *x, int32_t channels, int kernel, int stride, int dilation, int
 	int32_t dim[4] = {1, 0, 0, channels};
 
 	for (int i = 1; i < 3; i++)
-		dim[i] = same ? (x->dim[i] + stride - 1) / stride : (x->dim[i] - reach) / stride + 1;
+		dim[i] =
+			same ? (x->dim[i] + stride - 1) / stride : (x->dim[i] - reach) / stride + 1;
 	weights(x, 4, w, 0, kernel * kernel * x->dim[3], in + 1);
 	const value y = own(x, dim);
 	tfl_op_of *o = op(QN_TFL_CONV_2D, 1, 3, in, &y);
@@ -290,8 +291,8 @@ step_pool(const value *x)
 	for (int i = 1; i < 3; i++)
 		dim[i] = (x->dim[i] + 1) / 2;
 	const value y = like(x, 4, dim);
-	tfl_op_of *o = op(whole(0, 1) ? QN_TFL_MAX_POOL_2D : QN_TFL_AVERAGE_POOL_2D, 5, 1, &x->id,
-			  &y);
+	tfl_op_of *o =
+		op(whole(0, 1) ? QN_TFL_MAX_POOL_2D : QN_TFL_AVERAGE_POOL_2D, 5, 1, &x->id, &y);
 	tfl_with(o, 0, 'b', 0);
 	tfl_with(o, 1, 'i', 2);
 	tfl_with(o, 2, 'i', 2);
@@ -305,7 +306,8 @@ static value
 step_function(const value *x)
 {
 	static const int code[] = {QN_TFL_LEAKY_RELU, QN_TFL_HARD_SWISH, QN_TFL_QUANTIZE,
-				   QN_TFL_RELU, QN_TFL_RELU6, QN_TFL_LOGISTIC, QN_TFL_TANH};
+				   QN_TFL_RELU,       QN_TFL_RELU6,      QN_TFL_LOGISTIC,
+				   QN_TFL_TANH};
 	const int k = whole(0, 6);
 	const value y = k == 5   ? result(4, x->dim, 1.0f / 256, -128)
 			: k == 6 ? result(4, x->dim, 1.0f / 128, 0)
@@ -430,9 +432,9 @@ head(const value *x)
 }
 
 static value (*const steps[])(const value *) = {
-	step_conv, step_conv,     step_conv,  step_residual, step_residual, step_gate,
-	step_pad,  step_pool,     step_pool,  step_function, step_function, step_transpose,
-	step_slice, step_join,    step_resize, step_blocks,  step_limit,
+	step_conv,  step_conv, step_conv,   step_residual, step_residual, step_gate,
+	step_pad,   step_pool, step_pool,   step_function, step_function, step_transpose,
+	step_slice, step_join, step_resize, step_blocks,   step_limit,
 };
 
 static void

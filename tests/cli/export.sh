@@ -212,7 +212,7 @@ good 'encodings emitted' compile -q "$E/digits.json" --encodings encodings.json 
 good 'encodings emitted' compile -q "$E/digits.json" --calib "$E/calib.npy" --self-test 0 -o sampled
 for f in digits.c digits.h digits_weights.c; do
 	for d in coded sampled; do
-		sed -e '/ \*   \(content\|options\) /d' -e '/_CONTENT/d' $d/$f >$d.text
+		sed -e '/ \*   \(model \|options\) /d' -e '/_CONTENT/d' $d/$f >$d.text
 	done
 	cmp -s coded.text sampled.text || fail 'encodings emitted' "$f differs"
 done

@@ -138,11 +138,11 @@ grow(maker *m, random_op *op)
 	return id;
 }
 
-/* Maybe a loop, and something after it. */
+/* Maybe a loop, where there may be one, and something after it. */
 static void
-add_loop(maker *m)
+add_loop(maker *m, bool may)
 {
-	if (chance(m, 30) && grow(m, random_loop) != 0)
+	if (chance(m, 30) && may && grow(m, random_loop) != 0)
 		(void)grow(m, NULL);
 }
 
@@ -160,7 +160,7 @@ put_in_order(builder *b)
 
 /* Returns how many ops the outputs need. */
 static size_t
-fill(builder *b, qn_plain only)
+fill(builder *b, qn_plain only, bool loops)
 {
 	maker m = {.b = b};
 	size_t end;
@@ -176,7 +176,7 @@ fill(builder *b, qn_plain only)
 	end = m.n + (size_t)pick(&m, 6, 14);
 	while (m.n < end)
 		(void)grow(&m, NULL);
-	add_loop(&m);
+	add_loop(&m, loops);
 	add_outputs(&m);
 	const size_t needed = count_needed(&m);
 	put_in_order(b);
@@ -186,26 +186,32 @@ fill(builder *b, qn_plain only)
 }
 
 static void
-build(builder *b, uint64_t seed, qn_plain only)
+build(builder *b, uint64_t seed, qn_plain only, bool loops)
 {
 	char name[32];
 
 	snprintf(name, sizeof(name), "r%llu", (unsigned long long)seed);
 	/* Neighbours must not resemble each other. */
 	build_begin(b, name, seed * UINT64_C(0x9e3779b97f4a7c15));
-	build_check(b, fill(b, only) >= 5);
+	build_check(b, fill(b, only, loops) >= 5);
 }
 
 void
 random_graph_build(builder *b, uint64_t seed)
 {
-	build(b, seed, QN_NPLAIN);
+	build(b, seed, QN_NPLAIN, true);
 }
 
 void
 random_graph_build_of(builder *b, uint64_t seed, qn_plain code)
 {
-	build(b, seed, code);
+	build(b, seed, code, true);
+}
+
+void
+random_graph_build_flat(builder *b, uint64_t seed, qn_plain code)
+{
+	build(b, seed, code, false);
 }
 
 void
@@ -214,5 +220,5 @@ random_graph_build_bytes(builder *b, const uint8_t *byte, size_t n)
 	build_begin(b, "bytes", 1);
 	b->byte = byte;
 	b->nbyte = n;
-	(void)fill(b, QN_NPLAIN);
+	(void)fill(b, QN_NPLAIN, true);
 }

@@ -12,6 +12,8 @@
 void random_graph_build(builder *b, uint64_t seed);
 /* The same with all activations of this storage, and sums as TFLite has them. */
 void random_graph_build_of(builder *b, uint64_t seed, qn_plain code);
+/* … and without loops. */
+void random_graph_build_flat(builder *b, uint64_t seed, qn_plain code);
 
 /* A float graph of the same structure: what a network is before it is quantized (random_float.c). */
 void random_float_build(builder *b, uint64_t seed);

@@ -5,6 +5,7 @@
 
 #include "codegen/inline.h"
 #include "codegen/signed.h"
+#include "ir/loops.h"
 #include "tests/e2e/outputs.h"
 #include "tests/e2e/random_graph.h"
 
@@ -24,6 +25,7 @@ check_seed(uint64_t seed, size_t emitted[2], size_t *kept, bool *seen)
 	build_check(&b, qn_graph_inline(b.g, &b.arena, &flat) == QN_OK &&
 				qn_graph_signed(flat, &b.arena, &to) == QN_OK);
 	const bool changed = to != flat;
+	build_check(&b, qn_loops_prepare(to, &b.arena, &to) == QN_OK);
 	const uint8_t *want = outputs_of(&b, b.g, seed, SAMPLES, &before);
 	const uint8_t *have = outputs_of(&b, to, seed, SAMPLES, &after);
 	if (before != after || memcmp(want, have, before) != 0)

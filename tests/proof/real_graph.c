@@ -205,7 +205,7 @@ real_graph_build(builder *b, uint64_t seed, qn_plain code)
 {
 	maker m = {.b = b};
 
-	random_graph_build_of(b, seed, code);
+	random_graph_build_flat(b, seed, code); /* values of loops cannot be outputs */
 	m.from = b->g;
 	m.g = qn_graph_new(&b->model, "main");
 	m.codes = QN_NEW(&b->arena, qn_id, m.from->n);
