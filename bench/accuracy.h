@@ -57,7 +57,7 @@ int fail(const session *s, const char *what);
 qn_model *load_model(const session *s, const char *name);
 int load_parts(const session *s, const network *n, parts *p);
 
-/* A model, its integer form by s->how, and another tool's, on the samples behind those that calibrate. */
+/* A model, the integer model made by s->how, and another tool's, on the samples behind those that calibrate. */
 int measure(const session *s, const network *n, const parts *p, const qn_array *labels, figures *f);
 void print_figure(const wanted *w); /* as a cell of a table */
 

@@ -48,8 +48,11 @@ format_of(qn_env *env, qn_arena *a, const char *path, const char *also, const st
 			: i + 1 < QN_COUNT(formats) || also[0] != '\0' ? ", "
 								       : " or ",
 			formats[i].extension);
-	return qn_report(env, QN_EUSAGE, "archive.format", path,
-			 "unknown file extension (expected %s%s)", qn_buf_str(&b), also);
+	return qn_report(
+		env, QN_EUSAGE, "archive.format", path,
+		"unknown file extension of an archive of tensors (expected %s%s); quern inspect "
+		"lists a model's",
+		qn_buf_str(&b), also);
 }
 
 /* ---- handles ---- */

@@ -302,7 +302,7 @@ qn_property_of_json(qn_arena *a, const char *key, const qn_json *v)
 	return p;
 }
 
-/* One number of the type; false: v is none that it holds. */
+/* One number of the type; false: the type cannot hold v. */
 static bool
 put_as(qn_buf *b, qn_value_type t, const qn_json *v)
 {

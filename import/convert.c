@@ -14,6 +14,9 @@
 #define TORCH                                                                                      \
 	"a PyTorch model: load it in Python, torch.onnx.export(model.eval(), example_input, "      \
 	"'model.onnx') writes an .onnx"
+#define ARCHIVE                                                                                    \
+	"an archive of tensors without a graph: quern tensors lists them, quern convert writes "   \
+	"them as another archive, such as a .safetensors that a .json graph names"
 
 static const struct {
 	const char *extension, *how;
@@ -35,6 +38,8 @@ static const struct {
 	{".safetensors",
 	 "weights without a graph: export the model that they belong to as .onnx, or "
 	 "name them in a .json graph (docs/json-format.md)"},
+	{".gguf", ARCHIVE},
+	{".irpa", ARCHIVE},
 	{".npz",
 	 "arrays without a graph: weights are named in a .json graph (docs/json-format.md); "
 	 "samples follow the model on the command line"},

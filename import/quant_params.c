@@ -109,7 +109,7 @@ add_codes(qn_params_model *x, const qn_node *n, const qn_params_coding *c, int32
 {
 	const int64_t count = qn_type_count(n->type);
 	float *v = QN_NEW(x->p.a, float, (size_t)count + 1);
-	uint8_t *codes = QN_NEW(x->m->arena, uint8_t, (size_t)count * c->dtype->bytes + 1);
+	uint8_t *quantized = QN_NEW(x->m->arena, uint8_t, (size_t)count * c->dtype->bytes + 1);
 	int64_t inner = 1;
 
 	for (int32_t k = axis + 1; k < n->type->rank; k++)
@@ -117,8 +117,8 @@ add_codes(qn_params_model *x, const qn_node *n, const qn_params_coding *c, int32
 	for (int64_t i = 0; i < count; i++)
 		v[i] = (float)qn_tensor_f64(n->value, i);
 	QN_TRY(qn_params_codes(&x->p, qn_node_place(x->g, n), c, count, inner > 0 ? inner : 1, v,
-			       codes));
-	*out = qn_graph_const(x->to, n->name, qn_tensor_view_file(x->m->arena, type, codes));
+			       quantized));
+	*out = qn_graph_const(x->to, n->name, qn_tensor_view_file(x->m->arena, type, quantized));
 	if (*out != 0)
 		*out = qn_graph_op(x->to, QN_OP_dequantize, NULL, 1, out, NULL, NULL);
 	return *out != 0 ? QN_OK : QN_EINVALID;

@@ -59,7 +59,8 @@ qn_scaled_quantizer_check(qn_env *env, const char *place, const qn_scaled_quanti
 	for (int64_t i = 0; !q->dynamic && i < q->n; i++) {
 		if (bad_scale(q->scale[i]) || (q->rscale != NULL && bad_scale(q->rscale[i])))
 			return qn_report(env, QN_EINVALID, "quantizer.scale", place,
-					 "scale %lld is %g (expected a finite number other than 0)",
+					 "the scale at index %lld is %g (expected a finite number "
+					 "other than 0)",
 					 (long long)i, (double)q->scale[i]);
 		if (q->offset != NULL && !(q->offset[i] >= min && q->offset[i] <= max))
 			return qn_report(env, QN_EINVALID, "quantizer.offset", place,

@@ -64,8 +64,8 @@ highest(int type)
 	return type == TFL_UINT8 ? 255 : type == TFL_INT8 ? 127 : 32767;
 }
 
-/* Samples of codes from `least` on, none nearer than `apart` to the zero point; the first has all
- * codes of 8 bits. */
+/* Samples of quantized values from `least` on, none nearer than `apart` to the zero point; the first has all
+ * quantized values of 8 bits. */
 static inline void
 write_input(const char *folder, const char *name, int k, int type, int64_t least, int64_t zp,
 	    int apart)

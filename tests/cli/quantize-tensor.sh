@@ -34,7 +34,7 @@ case_of unsigned 1 quantizer.dtype 'u8 is unsigned' quantize-tensor a.npy --type
 case_of type 2 quantizer.dtype "unknown element type 'i4'" quantize-tensor a.npy --type i4
 case_of scales 1 quantizer.scale '2 scales without an axis' quantize-tensor a.npy --scale 1,2
 case_of many-axes 1 quantizer.axis 'axis 1 of a tensor with 1 dimensions' quantize-tensor a.npy --axis 1
-case_of zero-scale 1 quantizer.scale 'scale 0 is 0.0 (expected a finite number other than 0)' quantize-tensor a.npy --scale 0
+case_of zero-scale 1 quantizer.scale 'the scale at index 0 is 0.0 (expected a finite number other than 0)' quantize-tensor a.npy --scale 0
 bytes 2 "$nan" | npy nan.npy '<f4' '2,'
 case_of nan 1 layout.value 'element 0 is nan' quantize-tensor nan.npy
 usage to-scale 'chooses scales itself' quantize-tensor a.npy --to q8_0 --scale 2

@@ -89,7 +89,7 @@ usage unknown-tensor "unknown tensor 'wd'; did you mean 'w'" tensors m.gguf --du
 usage unknown-plane "w has no plane 'd' (expected '')" tensors m.gguf --dump w --plane d -o x.npy
 usage unknown-layout "--to: invalid value 'q4_9'|did you mean 'q4_" convert m.gguf x.gguf --to q4_9
 usage same-file "'m.gguf' is the archive that is read" convert m.gguf m.gguf
-case_of other-extension 2 archive.format 'm.bin|unknown file extension (expected .gguf, .safetensors, .irpa, .index.json or a folder)' tensors m.bin
+case_of other-extension 2 archive.format 'm.bin|unknown file extension of an archive of tensors (expected .gguf, .safetensors, .irpa, .index.json or a folder); quern inspect' tensors m.bin
 case_of no-file 1 file.open 'none.gguf' tensors none.gguf
 head -c 100 m.gguf >cut.gguf
 case_of cut-header 1 gguf.truncated 'cut.gguf: tensor' tensors cut.gguf
