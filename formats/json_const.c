@@ -5,6 +5,7 @@
  *   {"type": "tensor<2xf32>", "data": [0.5, -1]}
  *   {"file": "digits.safetensors", "tensor": "conv1.w"}          the type comes from the file
  *   {"type": "tensor<2x2xi8>", "file": "w.npy"}                  … and must be this one
+ *   {"file": "net.gguf", "tensor": "output.weight"}              a type with blocks (json_archive.c)
  *
  * Float values are finite; quantized values are in their storage range.  Each file is opened once per model. */
 #include <math.h>
@@ -18,10 +19,11 @@
 #include "ir/diag.h"
 #include "ir/nearest.h"
 
-/* An opened file; both NULL: it could not be read, which has been reported. */
+/* An opened file; all NULL: it could not be read, which has been reported. */
 typedef struct source {
 	qn_safetensors *safetensors;
 	qn_tensor *npy;
+	qn_archive_data *archive;
 } source;
 
 /* ---- values ---- */
@@ -148,10 +150,10 @@ open_source(qn_json_reader *r, const qn_json *v)
 
 	if (s != NULL)
 		return s;
-	if (!safetensors && !ends_with(name, ".npy")) {
+	if (!safetensors && !ends_with(name, ".npy") && !qn_json_is_archive(name)) {
 		qn_json_error(r, v, "tensor.path",
-			      "'%s' is not the name of a .safetensors or .npy file, such as "
-			      "weights/net.safetensors",
+			      "'%s' is not the name of a .safetensors, .npy, .gguf or .irpa file, "
+			      "such as weights/net.safetensors",
 			      name);
 		return NULL;
 	}
@@ -172,7 +174,8 @@ open_source(qn_json_reader *r, const qn_json *v)
 	const qn_diag_mark mark = qn_diag_mark_now(r->m->env);
 	qn_status status =
 		safetensors ? qn_safetensors_open(&r->m->types, r->m->arena, path, &s->safetensors)
-			    : qn_npy_read(&r->m->types, r->m->arena, path, &s->npy);
+		: qn_json_is_archive(name) ? qn_json_archive_open(r, path, &s->archive)
+					   : qn_npy_read(&r->m->types, r->m->arena, path, &s->npy);
 	if (status != QN_OK)
 		*s = (source){0};
 	if (status == QN_EIO)
@@ -204,14 +207,14 @@ is_sealed(qn_json_reader *r, const qn_json *v, const qn_tensor *x)
 }
 
 static const qn_tensor *
-find_tensor(qn_json_reader *r, const qn_json *v, const qn_json *file)
+find_tensor(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_type *type)
 {
 	const source *s = open_source(r, file);
 	const qn_json *name = qn_json_find(v, "tensor");
 
 	if (name != NULL && !qn_json_is(&r->doc, name, QN_JSON_STRING))
 		return NULL;
-	if (s == NULL || (s->npy == NULL && s->safetensors == NULL))
+	if (s == NULL || (s->npy == NULL && s->safetensors == NULL && s->archive == NULL))
 		return NULL;
 	if (s->npy != NULL) {
 		if (name != NULL)
@@ -224,6 +227,8 @@ find_tensor(qn_json_reader *r, const qn_json *v, const qn_json *file)
 			      "missing key 'tensor' (expected a name in %s)", file->string);
 		return NULL;
 	}
+	if (s->archive != NULL)
+		return qn_json_archive_tensor(r, name, s->archive, type);
 	const qn_tensor *x = qn_safetensors_find(s->safetensors, name->string);
 	if (x == NULL) {
 		const char *best = r->m->env->diags->n < QN_MAX_DIAGS
@@ -265,18 +270,28 @@ values_ok(qn_json_reader *r, const qn_json *v, const qn_tensor *x)
 	return true;
 }
 
+/* Whether the type in a model may be that of a tensor x in another file: the same shape and storage, and
+ * of a tensor that is stored quantized its very own. */
+static bool
+type_fits(const qn_type *type, const qn_tensor *x)
+{
+	if (type == x->type)
+		return true;
+	return !qn_elem_is_quant(x->type->elem) && !type->is_tuple &&
+	       type->elem->kind != QN_ELEM_CALIBRATED &&
+	       qn_dtype_of(type->elem) == x->type->elem->plain && qn_type_same_shape(type, x->type);
+}
+
 static const qn_tensor *
 read_file(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_type *type)
 {
-	const qn_tensor *x = find_tensor(r, v, file);
+	const qn_tensor *x = find_tensor(r, v, file, type);
 
 	if (x == NULL)
 		return NULL;
 	if (!is_sealed(r, v, x))
 		return NULL;
-	if (type != NULL && (type->is_tuple || type->elem->kind == QN_ELEM_CALIBRATED ||
-			     qn_dtype_of(type->elem) != x->type->elem->plain ||
-			     !qn_type_same_shape(type, x->type))) {
+	if (type != NULL && !type_fits(type, x)) {
 		qn_buf have;
 
 		qn_buf_init(&have, r->tmp);

@@ -7,10 +7,12 @@
  *       json_attrs.c  ─▶ one node's attributes (and their way back)
  *       json_facts.c  ─▶ what is known of a node, and parts (and their way back)
  *   json_model_facts.c ─▶ what is known of the model (and its way back)
- *       json_const.c  ─▶ one constant: inline, or in another file */
+ *       json_const.c  ─▶ one constant: inline, or in another file
+ *       json_archive.c ─▶ one in an archive, as it is stored there */
 #ifndef QN_FORMATS_JSON_READ_H
 #define QN_FORMATS_JSON_READ_H
 
+#include "formats/archive.h"
 #include "formats/json_out.h"
 #include "formats/json_tree.h"
 #include "ir/graph.h"
@@ -39,6 +41,15 @@ const qn_tensor *qn_json_const(qn_json_reader *r, const qn_json *v);
 /* The numbers `data` of v, which is called `name` in messages, as a tensor of this type. */
 const qn_tensor *qn_json_inline(qn_json_reader *r, const qn_json *v, const char *name,
 				const qn_json *data, const qn_type *type);
+
+/* Whether a file of this name is an archive whose tensors have layouts. */
+bool qn_json_is_archive(const char *file);
+qn_status qn_json_archive_open(qn_json_reader *r, const char *path,
+			       qn_archive_data **out) QN_MUST_CHECK;
+/* Its tensor of that name as it is stored, or where type (may be NULL) is of f32 elements, the values of
+ * a quantized one; NULL after reporting. */
+const qn_tensor *qn_json_archive_tensor(qn_json_reader *r, const qn_json *name,
+					const qn_archive_data *d, const qn_type *type);
 
 /* The attributes of node (v: its "attrs", or NULL); false after reporting all that is wrong. */
 bool qn_json_attrs(qn_json_reader *r, const qn_json *node, const qn_json *v, const qn_opinfo *op,

@@ -13,6 +13,7 @@
 #define QN_IR_LAYOUT_H
 
 #include "ir/dtypes.h"
+#include "ir/tensor.h"
 
 enum {
 	QN_PLANES = 8,       /* at most, of one tensor */
@@ -143,5 +144,15 @@ bool qn_layout_pack(qn_arena *a, const qn_layout_tensor *t, const qn_layout_row 
 qn_status qn_layout_repack(qn_env *env, qn_arena *a, const char *place, const qn_layout_tensor *t,
 			   const qn_layout_row *to, bool is_signed, qn_layout_tensor *out,
 			   bool *exact) QN_MUST_CHECK;
+
+/* ---- as a constant of a graph ---- */
+
+/* A plain tensor as a view.  Blocks as a quantized type with a scale and a zero point for each, which
+ * stands for the same values; of 8 bits, of BlockScaledI4 and its forms of 4.  Reports layout.constant
+ * for what no type stands for, blocks with offsets among them, and layout.value. */
+qn_status qn_layout_constant(qn_types *types, qn_arena *a, const char *place,
+			     const qn_layout_tensor *t, const qn_tensor **out) QN_MUST_CHECK;
+/* The values of a layout that has some, in f32. */
+const qn_tensor *qn_layout_values(qn_types *types, qn_arena *a, const qn_layout_tensor *t);
 
 #endif
