@@ -16,6 +16,7 @@ static const struct reader {
 } readers[] = {
 	{".gguf", "GGUF", qn_gguf_read},
 	{".irpa", "IRPA", qn_irpa_read},
+	{".safetensors", "safetensors", qn_safetensors_read},
 };
 
 static const struct reader *

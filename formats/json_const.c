@@ -23,7 +23,8 @@
 typedef struct source {
 	qn_safetensors *safetensors;
 	qn_tensor *npy;
-	qn_archive_data *archive;
+	qn_archive_data *archive; /* of safetensors once a name is not that of an array */
+	const char *path;
 } source;
 
 /* ---- values ---- */
@@ -170,6 +171,7 @@ open_source(qn_json_reader *r, const qn_json *v)
 		return NULL;
 	}
 	s = QN_NEW(r->tmp, source, 1);
+	s->path = path;
 	qn_map_puts(&r->files, name, s);
 	const qn_diag_mark mark = qn_diag_mark_now(r->m->env);
 	qn_status status =
@@ -209,7 +211,7 @@ is_sealed(qn_json_reader *r, const qn_json *v, const qn_tensor *x)
 static const qn_tensor *
 find_tensor(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_type *type)
 {
-	const source *s = open_source(r, file);
+	source *s = open_source(r, file);
 	const qn_json *name = qn_json_find(v, "tensor");
 
 	if (name != NULL && !qn_json_is(&r->doc, name, QN_JSON_STRING))
@@ -227,9 +229,14 @@ find_tensor(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_t
 			      "missing key 'tensor' (expected a name in %s)", file->string);
 		return NULL;
 	}
-	if (s->archive != NULL)
+	if (s->safetensors == NULL)
 		return qn_json_archive_tensor(r, name, s->archive, type);
 	const qn_tensor *x = qn_safetensors_find(s->safetensors, name->string);
+	if (x == NULL && s->archive == NULL &&
+	    qn_json_archive_open(r, s->path, &s->archive) != QN_OK)
+		return NULL;
+	if (x == NULL && qn_archive_named(s->archive, name->string) != NULL)
+		return qn_json_archive_tensor(r, name, s->archive, type);
 	if (x == NULL) {
 		const char *best = r->m->env->diags->n < QN_MAX_DIAGS
 					   ? qn_safetensors_nearest(s->safetensors, name->string)

@@ -29,7 +29,8 @@ values=', "type": "tensor<60x96xf32>"'
 for form in q8_0 q4_0 q5_0; do
 	silent "$form" quantize-tensor w.npy --to $form --name w -o $form.irpa
 	silent "$form packed" convert $form.irpa $form.gguf
-	for kind in gguf irpa; do
+	silent "$form as safetensors" convert $form.irpa $form.safetensors
+	for kind in gguf irpa safetensors; do
 		model $kind.json $form.$kind ''
 		model values.json $form.$kind "$values"
 		silent "$form $kind" run $kind.json x.npy -o have.npy
@@ -39,7 +40,8 @@ for form in q8_0 q4_0 q5_0; do
 		has_words "$form $kind kernel" stdout 'dense + requantize: qn_dense_blocks'
 		! grep -qw 'float\|double' $kind/m.c || fail "$form $kind" "a float in C" $kind/m.c
 	done
-	same "$form in both" gguf/m_weights.c irpa/m_weights.c
+	same "$form in IRPA" gguf/m_weights.c irpa/m_weights.c
+	same "$form in safetensors" gguf/m_weights.c safetensors/m_weights.c
 	silent "$form eval" eval gguf.json --calib x.npy --data x.npy
 	awk '$2 == "sqnr" && $3 > 38 { ok = 1 } END { exit !ok }' stdout || fail "$form" "less than 38 dB beside the values" stdout
 	cases=$((cases + 1))
@@ -81,6 +83,8 @@ case_of shape 1 tensor.type 'does not match' inspect m.json
 model m.json q8_0.gguf ''
 sed -i 's/"tensor": "w"/"tensor": "ww"/' m.json
 case_of missing 1 tensor.missing "unknown tensor 'ww'|did you mean 'w'" inspect m.json
+sed -i 's/q8_0.gguf/q8_0.safetensors/' m.json
+case_of missing-array 1 tensor.missing "unknown tensor 'ww'" inspect m.json
 sed -i 's/, "tensor": "ww"//' m.json
 case_of unnamed 1 json.key.missing "'tensor'" inspect m.json
 head -c 50 q8_0.gguf >cut.gguf
