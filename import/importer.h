@@ -17,6 +17,9 @@
 /* No dimension and no number of elements is beyond this: sums of such integers cannot overflow. */
 #define QN_IMPORT_MOST (INT64_C(1) << 40)
 
+/* Steps of unrolled loops in one file. */
+enum { QN_IMPORT_STEPS = 4096 };
+
 typedef struct qn_importer {
 	qn_model *m;
 	qn_graph *g;       /* being made */
@@ -31,6 +34,7 @@ typedef struct qn_importer {
 	uint64_t room; /* bytes that constants may still take beside those of the file */
 	uint64_t work; /* elements that may still be computed for folding */
 	uint64_t nodes;    /* that may be made in all */
+	uint64_t steps;    /* of unrolled loops so far */
 	uint64_t compared; /* elements that may still be */
 	size_t problems;
 	size_t behind;            /* nodes that were not looked at, after one that failed */
@@ -92,6 +96,9 @@ bool qn_importer_may_fold(qn_importer *im, const qn_node *n);
 bool qn_importer_may_compare(qn_importer *im, uint64_t n);
 /* Whether one more node may be made; false after a report, which is made once. */
 bool qn_importer_may_add(qn_importer *im);
+/* Whether one more step of a loop may be unrolled, of all loops of a file QN_IMPORT_STEPS, those inside others at each
+ * step; counts it; false after a report, which is made once (import.size). */
+bool qn_importer_step(qn_importer *im);
 /* The same for one more node of the file to be read, those of a function at each call; counts it. */
 bool qn_importer_may_read(qn_importer *im, uint64_t *read);
 

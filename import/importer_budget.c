@@ -185,6 +185,23 @@ qn_importer_may_add(qn_importer *im)
 }
 
 bool
+qn_importer_step(qn_importer *im)
+{
+	const uint64_t most = qn_importer_most(im, QN_IMPORT_STEPS);
+
+	if (++im->steps <= most)
+		return true;
+	if (!im->full) {
+		(void)qn_importer_refuse(
+			im, "import.size",
+			"loops have more than %llu steps in total; they are unrolled%s",
+			(unsigned long long)most, qn_importer_more(im));
+		im->full = true;
+	}
+	return false;
+}
+
+bool
 qn_importer_may_read(qn_importer *im, uint64_t *read)
 {
 	return nodes_ok(im, ++*read);

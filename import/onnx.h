@@ -67,7 +67,6 @@ typedef struct qn_onnx {
 	qn_onnx_scope *scope;
 	bool keeps_quantized; /* the file quantizes activations, and its parameters are wanted */
 	uint64_t nodes;       /* converted so far, those of functions at each call */
-	uint64_t steps;       /* of loops so far */
 	qn_map sums;          /* of onnx_integer_product.c: qn_id -> what is known of the value */
 	qn_map scales; /* of onnx_dynamic.c: qn_id -> the scale of run time that the value is */
 } qn_onnx;
@@ -246,8 +245,6 @@ void qn_onnx_nodes(qn_onnx *o, size_t n, struct Onnx__NodeProto *const *node);
 /* The nodes of a body with its inputs (at most as many as it has) and outputs, as If and Loop take one. */
 void qn_onnx_body(qn_onnx *o, const struct Onnx__GraphProto *g, uint32_t nin, const qn_id *in,
 		  uint32_t nout, qn_id *out);
-/* Whether one more step of a loop may be made; false after a report (onnx_control.c). */
-bool qn_onnx_step(qn_onnx *o);
 /* Whether a value is a sequence; whether an operator takes such values (onnx_sequence.c). */
 bool qn_onnx_is_list(const qn_onnx *o, qn_id x);
 bool qn_onnx_takes_lists(const char *op);

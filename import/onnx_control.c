@@ -12,25 +12,6 @@
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
 
-enum { MOST_STEPS = 4096 }; /* of all loops of a file, those inside others at each step */
-
-bool
-qn_onnx_step(qn_onnx *o)
-{
-	const uint64_t most = qn_importer_most(&o->im, MOST_STEPS);
-
-	if (++o->steps <= most)
-		return true;
-	if (!o->im.full) {
-		(void)qn_importer_refuse(
-			&o->im, "import.size",
-			"loops have more than %llu steps in total; they are unrolled%s",
-			(unsigned long long)most, qn_importer_more(&o->im));
-		o->im.full = true;
-	}
-	return false;
-}
-
 static void
 if_known(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
@@ -68,7 +49,7 @@ begin(qn_onnx *o, repeat *r, int64_t most)
 	size_t nout = (size_t)r->first_out + r->nstate + r->ncollect;
 
 	r->problems = o->im.problems;
-	const int64_t limit = (int64_t)qn_importer_most(&o->im, MOST_STEPS);
+	const int64_t limit = (int64_t)qn_importer_most(&o->im, QN_IMPORT_STEPS);
 
 	r->most = most < 0 ? 0 : most < limit ? most : limit;
 	if (r->body == NULL || r->body->n_input != nin || r->body->n_output < nout) {
@@ -93,7 +74,7 @@ step(qn_onnx *o, repeat *r)
 {
 	uint32_t nout = r->first_out + r->nstate + r->ncollect;
 
-	if (!qn_onnx_step(o))
+	if (!qn_importer_step(&o->im))
 		return false;
 	memset(r->out, 0, nout * sizeof r->out[0]);
 	qn_onnx_body(o, r->body, r->first_in + r->nstate + r->nscan, r->in, nout, r->out);

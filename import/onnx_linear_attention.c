@@ -187,7 +187,7 @@ linear_attention(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	const int64_t dim[] = {l.batch, 1, l.heads * l.group * l.dv};
 	qn_id *y = QN_NEW(o->im.scratch, qn_id, (size_t)l.steps);
 	for (int64_t t = 0; t < l.steps; t++) {
-		if (!qn_onnx_step(o) || (state = next(&l, state, t)) == 0)
+		if (!qn_importer_step(&o->im) || (state = next(&l, state, t)) == 0)
 			return;
 		y[t] = qn_importer_reshape(&o->im, binary(&l, QN_OP_matmul, at(&l, l.q, t), state),
 					   3, dim);

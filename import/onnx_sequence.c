@@ -234,7 +234,7 @@ map(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	qn_id *all = QN_NEW(o->im.scratch, qn_id, ((size_t)n->nout + 1) * s->nin + 1);
 	for (uint32_t k = 0; k < s->nin; k++) {
-		if (!qn_onnx_step(o))
+		if (!qn_importer_step(&o->im))
 			return;
 		for (uint32_t i = 0; i < n->nin; i++) {
 			bool list = qn_onnx_is_list(o, n->in[i]);

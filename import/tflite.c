@@ -24,7 +24,7 @@ static const qn_tfl_row *const families[] = {
 	qn_tfl_unary_rows,    qn_tfl_move_rows,  qn_tfl_reduce_rows,  qn_tfl_cast_rows,
 	qn_tfl_slice_rows,    qn_tfl_shape_rows, qn_tfl_space_rows,   qn_tfl_logic_rows,
 	qn_tfl_lstm_rows,     qn_tfl_index_rows, qn_tfl_scatter_rows, qn_tfl_rnn_rows,
-	qn_tfl_variable_rows, qn_tfl_svdf_rows,
+	qn_tfl_variable_rows, qn_tfl_svdf_rows,  qn_tfl_control_rows,
 };
 
 static const qn_tfl_row *
@@ -86,19 +86,29 @@ qn_tfl_code_name(qn_tfl *f, const qn_flat_table *code, int64_t *number)
 							: builtin_names[*number];
 }
 
-/* A tensor's number; NULL for -1; an error for what is none. */
-static qn_status
-tensor_at(qn_tfl *f, const qn_flat_vector *v, size_t i, qn_tfl_tensor **out)
+int64_t
+qn_tfl_code_of(qn_tfl *f, const qn_flat_table *op)
+{
+	const size_t index = (size_t)qn_flat_int(op, QN_TFL_FIELD_operator_code, QN_FLAT_U32, 0);
+	const qn_flat_table code = qn_flat_table_at(&f->operator_codes, index);
+	const int64_t now = qn_flat_int(&code, QN_TFL_FIELD_code_builtin, QN_FLAT_I32, 0);
+	const int64_t old = qn_flat_int(&code, QN_TFL_FIELD_code_deprecated, QN_FLAT_I8, 0);
+
+	return op->at == 0 || code.at == 0 ? -1 : now > old ? now : old;
+}
+
+qn_status
+qn_tfl_tensor_at(qn_tfl *f, const qn_flat_vector *v, size_t i, qn_tfl_tensor **out)
 {
 	int64_t k = qn_flat_int_at(v, i, QN_FLAT_I32);
 
 	*out = NULL;
 	if (k == -1)
 		return QN_OK;
-	if (k < 0 || (size_t)k >= f->ntensor)
+	if (k < 0 || (size_t)k >= f->now->ntensor)
 		return qn_importer_damaged(&f->im, "tensor %lld is used, but the file has %zu",
-					   (long long)k, f->ntensor);
-	*out = &f->tensor[k];
+					   (long long)k, f->now->ntensor);
+	*out = &f->now->tensor[k];
 	return QN_OK;
 }
 
@@ -113,14 +123,15 @@ operands(qn_tfl *f, const qn_flat_table *t, qn_tfl_op *o)
 	o->nin = in.n < QN_TFL_MOST_INPUTS ? (uint32_t)in.n : QN_TFL_MOST_INPUTS;
 	o->nout = out.n < QN_TFL_MOST_OUTPUTS ? (uint32_t)out.n : QN_TFL_MOST_OUTPUTS;
 	for (uint32_t i = 0; i < o->nin; i++)
-		QN_TRY(tensor_at(f, &in, i, &o->from[i]));
+		QN_TRY(qn_tfl_tensor_at(f, &in, i, &o->from[i]));
 	for (uint32_t i = 0; i < o->nout; i++) {
-		QN_TRY(tensor_at(f, &out, i, &o->to[i]));
+		QN_TRY(qn_tfl_tensor_at(f, &out, i, &o->to[i]));
 		if (o->to[i] == NULL)
 			return qn_importer_damaged(&f->im, "result %u is missing", i);
 		if (o->to[i]->is_made)
 			return qn_importer_damaged(&f->im, "tensor '%s' is computed twice",
 						   o->to[i]->name);
+		qn_tfl_of_run(f, o->to[i]);
 	}
 	if (in.n > o->nin || out.n > o->nout)
 		(void)qn_importer_refuse(
@@ -149,11 +160,17 @@ arity_ok(qn_tfl_op *o, const qn_tfl_row *row)
 	return true;
 }
 
-/* Input 0 names a variable and has no value. */
+/* Whether input i, or result i of a VAR_HANDLE or of what runs subgraphs, names a variable and has no value. */
 static bool
-has_handle(const qn_tfl_row *row)
+may_be_handle(const qn_tfl_row *row, uint32_t i, const qn_tfl_tensor *t)
 {
-	return row->code == QN_TFL_READ_VARIABLE || row->code == QN_TFL_ASSIGN_VARIABLE;
+	const qn_flat_table none = {0};
+	int64_t graph[2];
+
+	if (i == 0 && (row->code == QN_TFL_READ_VARIABLE || row->code == QN_TFL_ASSIGN_VARIABLE ||
+		       row->code == QN_TFL_VAR_HANDLE))
+		return true;
+	return qn_tfl_is_handle(t) && qn_tfl_graphs_of(row->code, &none, graph) > 0;
 }
 
 /* Whether all inputs have values; what has none was reported. */
@@ -163,14 +180,16 @@ inputs_known(qn_tfl_op *o, const qn_tfl_row *row)
 	bool ok = true;
 
 	for (uint32_t i = 0; i < o->nin; i++) {
-		if (o->from[i] == NULL || (i == 0 && has_handle(row)) ||
+		if (o->from[i] == NULL || may_be_handle(row, i, o->from[i]) ||
 		    (row->most_left_out > 1 && qn_tfl_is_variable(o->from[i])))
 			continue;
 		o->in[i] = qn_tfl_value(o->f, o->from[i]);
 		ok = ok && o->in[i] != 0;
 	}
 	for (uint32_t i = 0; i < o->nout; i++)
-		ok = (row->code == QN_TFL_VAR_HANDLE || qn_tfl_type(o->f, o->to[i]) != NULL) && ok;
+		ok = ((row->code != QN_TFL_READ_VARIABLE && may_be_handle(row, i, o->to[i])) ||
+		      qn_tfl_type(o->f, o->to[i]) != NULL) &&
+		     ok;
 	return ok;
 }
 
@@ -188,9 +207,9 @@ take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 					 name);
 	else if (row == NULL)
 		qn_tfl_refuse_unsupported(o, code, name);
-	else if (arity_ok(o, row) && inputs_known(o, row))
+	else if (arity_ok(o, row) && !qn_tfl_reads_counter(o, code) && inputs_known(o, row))
 		row->read(o);
-	else if (o->im->problems == problems)
+	else if (o->im->problems == problems && !o->is_read)
 		qn_importer_count_skipped(o->im);
 	for (uint32_t i = 0; i < o->nout; i++) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): operands() refuses NULL */
@@ -236,12 +255,12 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 	for (size_t i = 0; i < in.n; i++) {
 		qn_tfl_tensor *t;
 
-		QN_TRY(tensor_at(f, &in, i, &t));
+		QN_TRY(qn_tfl_tensor_at(f, &in, i, &t));
 		if (t == NULL || t->is_made)
 			return qn_importer_damaged(&f->im, "input %zu is missing or given twice",
 						   i);
 		qn_importer_at(&f->im, t->name, "input", 1);
-		t->is_made = true;
+		t->is_made = true; /* for good: the graph is read once */
 		names[i] = t->name;
 		qn_pin *pin = qn_importer_pin(&f->im, t->name, i);
 		if (pin != NULL)
@@ -291,7 +310,7 @@ graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 	for (size_t i = 0; i < out.n && i < MOST_OUTPUTS; i++) {
 		qn_tfl_tensor *t;
 
-		QN_TRY(tensor_at(f, &out, i, &t));
+		QN_TRY(qn_tfl_tensor_at(f, &out, i, &t));
 		if (t == NULL)
 			return qn_importer_damaged(&f->im, "output %zu is missing", i);
 		qn_importer_at(&f->im, t->name, "output", 1);
@@ -302,12 +321,12 @@ graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 	return QN_OK;
 }
 
-static qn_status
-read_operators(qn_tfl *f, const qn_flat_table *graph)
+qn_status
+qn_tfl_read_operators(qn_tfl *f, const qn_flat_table *graph)
 {
 	const qn_flat_vector ops = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_operators, 4);
 
-	for (size_t i = 0; i < ops.n; i++) {
+	for (size_t i = 0; i < ops.n && qn_importer_may_read(&f->im, &f->read); i++) {
 		qn_flat_table t = qn_flat_table_at(&ops, i);
 
 		if (t.at == 0)
@@ -320,36 +339,14 @@ read_operators(qn_tfl *f, const qn_flat_table *graph)
 	return QN_OK;
 }
 
-void
-qn_tfl_initialize(qn_tfl *f, size_t index)
-{
-	const qn_flat_table graph = qn_flat_table_at(&f->graphs, index);
-	const size_t ntensor = f->ntensor;
-	qn_tfl_tensor *const tensor = f->tensor;
-	const qn_map named = f->named;
-	const char *const node = f->im.node, *const op = f->im.op;
-	qn_status status;
-
-	f->is_called[index] = f->initializes = true;
-	status = graph.at != 0 ? qn_tfl_tensors(f, &graph)
-			       : qn_importer_damaged(&f->im, "subgraph %zu is missing", index);
-	if (status == QN_OK)
-		status = read_operators(f, &graph);
-	if (status != QN_OK)
-		qn_importer_failed(&f->im, status);
-	f->initializes = false;
-	f->ntensor = ntensor;
-	f->tensor = tensor;
-	f->named = named;
-	qn_importer_at(&f->im, node, op, 1);
-}
-
 /* Subgraphs that no operator runs are other signatures of the file. */
 static void
 check_graphs(qn_tfl *f)
 {
+	if (f->im.problems == 0)
+		qn_tfl_find_called(f);
 	for (size_t i = 1; i < f->graphs.n && f->im.problems == 0; i++)
-		if (!f->is_called[i])
+		if (!f->frame[i].is_called)
 			(void)qn_importer_refuse(
 				&f->im, "import.op",
 				"the file has %zu subgraphs, and no operator runs number %zu; "
@@ -362,8 +359,7 @@ read_graph(qn_tfl *f, const qn_flat_table *graph)
 {
 	QN_TRY(qn_tfl_tensors(f, graph));
 	QN_TRY(graph_inputs(f, graph));
-	f->ops = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_operators, 4);
-	QN_TRY(read_operators(f, graph));
+	QN_TRY(qn_tfl_read_operators(f, graph));
 	QN_TRY(graph_outputs(f, graph));
 	if (f->im.problems == 0 && !qn_tfl_variables_end(f))
 		return QN_OK; /* qn_importer_end returns what was reported */
@@ -389,7 +385,8 @@ open_model(qn_tfl *f, qn_flat_table *graph)
 	if (graph->at == 0)
 		return qn_importer_damaged(&f->im, "the file has no subgraph");
 	f->graphs = graphs;
-	f->is_called = QN_NEW(f->im.scratch, bool, graphs.n);
+	f->frame = f->now = QN_NEW(f->im.scratch, qn_tfl_frame, graphs.n);
+	f->frame->runs = true;
 	f->states_end = &f->states;
 	qn_map_init(&f->handles, f->im.scratch);
 	qn_map_init(&f->outputs, f->im.scratch);

@@ -9,6 +9,8 @@
  *   tflite_product.c convolutions and dense layers of quantized values
  *   tflite_exact.c   operators of quantized values whose kernels do not round once
  *   tflite_sequence.c what is done step by step
+ *   tflite_subgraph.c subgraphs that operators run
+ *   tflite_while.c   loops whose number of steps is known
  *   tflite_KIND.c    operators as rows {number, function, op}, by family; of element-wise functions the
  *                    rows are in ir/ops.def
  *
@@ -33,31 +35,44 @@ enum { QN_TFL_MOST_INPUTS = 255, QN_TFL_MOST_OUTPUTS = 64 };
 /* What lasts from run to run (tflite_variable.c). */
 typedef struct qn_tfl_variable qn_tfl_variable;
 
+/* What one step of a loop knows of a variable that counts its steps (tflite_while.c). */
+typedef struct qn_tfl_counter qn_tfl_counter;
+
 /* A tensor of the subgraph. */
 typedef struct qn_tfl_tensor {
 	qn_flat_table t;
 	const char *name;
 	const qn_elem *elem; /* of the file; NULL before it is read or after it was refused */
 	int32_t rank;
-	int64_t dim[QN_MAX_RANK];  /* of the file, batch included */
-	qn_id id;                  /* its value; 0: none (yet) */
-	qn_id real;                /* the same in f32; 0: not needed yet */
-	qn_tfl_variable *variable; /* that it is, or is the handle of; NULL: none yet */
-	bool looked_at,
-		is_made; /* is_made: an input, or an operator's result, also of a refused one */
+	int64_t dim[QN_MAX_RANK];      /* of the file, batch included */
+	qn_id id;                      /* its value; 0: none (yet) */
+	qn_id real;                    /* the same in f32; 0: not needed yet */
+	qn_tfl_variable *variable;     /* that it is, or is the handle of; NULL: none yet */
+	const qn_tfl_counter *counter; /* it has no value, but counts; NULL: it does not */
+	bool looked_at, is_made; /* an input, or an operator's result, also of a refused one */
+	bool is_of_run; /* of an input or a result: forgotten when the subgraph runs again */
 } qn_tfl_tensor;
+
+/* A subgraph of the file, with what its tensors are in its last run. */
+typedef struct qn_tfl_frame {
+	size_t ntensor;
+	qn_tfl_tensor *tensor;  /* NULL: not read yet */
+	qn_map named;           /* whole name -> the first tensor that has it (qn_tfl_tensor) */
+	qn_tfl_tensor **of_run; /* [ntensor] those that are */
+	size_t nof_run;
+	bool is_called, runs; /* an operator runs it; it is being run */
+} qn_tfl_frame;
 
 typedef struct qn_tfl {
 	qn_importer im;
 	qn_flat flat;
-	qn_flat_vector buffers, operator_codes, ops;
-	qn_map *lacks;  /* of tflite_unsupported.c; NULL: none so far */
-	bool has_fakes; /* a FAKE_QUANT was read */
-	size_t ntensor;
-	qn_tfl_tensor *tensor;
-	qn_map named; /* whole name -> the first tensor that has it (qn_tfl_tensor) */
-	qn_flat_vector graphs;
-	bool *is_called;                       /* by subgraph: an operator runs it */
+	qn_flat_vector buffers, operator_codes, graphs;
+	qn_map *lacks;                         /* of tflite_unsupported.c; NULL: none so far */
+	bool has_fakes;                        /* a FAKE_QUANT was read */
+	qn_tfl_frame *frame, *now;             /* by subgraph; the one whose operators are read */
+	uint32_t depth;                        /* of subgraphs in subgraphs */
+	uint64_t read;                         /* operators so far, of subgraphs at each run */
+	uint64_t assigned;                     /* assignments to variables so far */
 	bool initializes;                      /* the operators of such a subgraph are read */
 	qn_map handles;                        /* name -> the resource variable (qn_tfl_variable) */
 	qn_map outputs;                        /* names of the graph's outputs */
@@ -69,6 +84,7 @@ typedef struct qn_tfl_op {
 	qn_importer *im;
 	qn_flat_table options; /* at 0: none, all defaults */
 	qn_op op;              /* of the row */
+	bool is_read;          /* by qn_tfl_reads_counter */
 	uint32_t nin, nout;
 	qn_id in[QN_TFL_MOST_INPUTS];            /* 0: left out */
 	qn_tfl_tensor *from[QN_TFL_MOST_INPUTS]; /* NULL: left out */
@@ -92,17 +108,58 @@ extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_row
 	qn_tfl_binary_rows[], qn_tfl_unary_rows[], qn_tfl_move_rows[], qn_tfl_reduce_rows[],
 	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[], qn_tfl_space_rows[],
 	qn_tfl_logic_rows[], qn_tfl_lstm_rows[], qn_tfl_rnn_rows[], qn_tfl_index_rows[],
-	qn_tfl_scatter_rows[], qn_tfl_variable_rows[], qn_tfl_svdf_rows[];
+	qn_tfl_scatter_rows[], qn_tfl_variable_rows[], qn_tfl_svdf_rows[], qn_tfl_control_rows[];
 
 /* Refuses an operator that is not read, once for all of its name, with how many there are (tflite_unsupported.c). */
 void qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name);
 /* Name and number of an operator's code; that of a custom one is its own. */
 const char *qn_tfl_code_name(qn_tfl *f, const qn_flat_table *code, int64_t *number);
 
-/* Reads the operators of a subgraph, which set variables to constants (tflite.c). */
-void qn_tfl_initialize(qn_tfl *f, size_t graph);
+/* The operators of a subgraph, one after the other (tflite.c). */
+qn_status qn_tfl_read_operators(qn_tfl *f, const qn_flat_table *graph) QN_MUST_CHECK;
+/* Element i of a list of tensors; NULL for -1; an error for what is none (tflite.c). */
+qn_status qn_tfl_tensor_at(qn_tfl *f, const qn_flat_vector *v, size_t i,
+			   qn_tfl_tensor **out) QN_MUST_CHECK;
+/* Number of an operator, -1: the file gives it none. */
+int64_t qn_tfl_code_of(qn_tfl *f, const qn_flat_table *op);
 /* A name for an output of the graph, with a number if it is taken (tflite.c). */
 const char *qn_tfl_output_name(qn_tfl *f, const char *name);
+
+/* ---- subgraphs (tflite_subgraph.c) ---- */
+
+/* What a tensor of a subgraph stands for: a value, a variable of which it is the handle, or a count. */
+typedef struct qn_tfl_held {
+	qn_id id;
+	qn_tfl_variable *variable;
+	const qn_tfl_counter *counter;
+} qn_tfl_held;
+
+/* t is an input or a result of the run. */
+void qn_tfl_of_run(qn_tfl *f, qn_tfl_tensor *t);
+/* Reads the operators of a subgraph, which set variables to constants. */
+void qn_tfl_initialize(qn_tfl *f, size_t graph);
+/* Reads the operators of subgraph `index` with these inputs; false after a report. */
+bool qn_tfl_run(qn_tfl_op *o, int64_t index, uint32_t nin, const qn_tfl_held *in, uint32_t nout,
+		qn_tfl_held *out);
+/* The bytes of x as elements like those of t; 0 after a report. */
+qn_id qn_tfl_as(qn_tfl_op *o, qn_tfl_tensor *t, qn_id x);
+/* Input k of a subgraph; NULL after a report. */
+qn_tfl_tensor *qn_tfl_input_of(qn_tfl *f, int64_t index, uint32_t k);
+/* Result k of an operator that runs subgraphs. */
+void qn_tfl_set_held(qn_tfl_op *o, uint32_t k, const qn_tfl_held *x);
+/* The subgraphs that an operator runs, by the options that name them; how many. */
+uint32_t qn_tfl_graphs_of(int64_t code, const qn_flat_table *options, int64_t index[2]);
+/* Subgraphs that are run, if only by operators that are not reached, are called. */
+void qn_tfl_find_called(qn_tfl *f);
+bool qn_tfl_is_handle(const qn_tfl_tensor *t);
+
+/* ---- loops (tflite_while.c) ---- */
+
+/* Reads a WHILE as a loop, if it computes the same in each of a known number of steps; false: it is to be
+ * unrolled. */
+bool qn_tfl_while_loop(qn_tfl_op *o);
+/* Reads an operator of which an input is a count; false: none is. */
+bool qn_tfl_reads_counter(qn_tfl_op *o, int64_t code);
 
 /* ---- variables (tflite_variable.c) ---- */
 

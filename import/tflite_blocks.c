@@ -12,14 +12,15 @@
 static const qn_tensor *
 parameters(qn_tfl *f, const qn_tfl_tensor *t, const char *what, int64_t index)
 {
-	qn_tfl_tensor *p = index >= 0 && (uint64_t)index < f->ntensor ? &f->tensor[index] : NULL;
+	qn_tfl_tensor *p =
+		index >= 0 && (uint64_t)index < f->now->ntensor ? &f->now->tensor[index] : NULL;
 
 	if (p == NULL || p == t) {
 		(void)qn_importer_refuse(
 			&f->im, "import.type",
 			"tensor '%s' is quantized in blocks, but its %s are tensor "
 			"%lld, and the file has %zu",
-			t->name, what, (long long)index, f->ntensor);
+			t->name, what, (long long)index, f->now->ntensor);
 		return NULL;
 	}
 	return qn_tfl_type(f, p) != NULL ? qn_tfl_constant(f, p) : NULL;

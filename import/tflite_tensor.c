@@ -55,14 +55,14 @@ whole_name(qn_tfl *f, const qn_tfl_tensor *t)
 void
 qn_tfl_add_name(qn_tfl *f, const qn_tfl_tensor *t, qn_id id, qn_id from)
 {
-	const char *name = id != 0 ? whole_name(f, t) : NULL;
+	const char *name = id != 0 && f->depth == 0 ? whole_name(f, t) : NULL;
 	const qn_tfl_tensor *first;
 
 	if (name == NULL)
 		return;
-	first = qn_map_gets(&f->named, name);
+	first = qn_map_gets(&f->now->named, name);
 	if (first == NULL)
-		qn_map_puts(&f->named, name, (void *)(uintptr_t)t);
+		qn_map_puts(&f->now->named, name, (void *)(uintptr_t)t);
 	if (first == NULL || first == t) /* a name of two tensors is that of the first */
 		qn_importer_add_name(&f->im, name, id, from);
 }
@@ -89,11 +89,12 @@ qn_tfl_tensors(qn_tfl *f, const qn_flat_table *graph)
 {
 	qn_flat_vector v = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_tensors, 4);
 
-	f->ntensor = v.n;
-	qn_map_init(&f->named, f->im.scratch);
-	f->tensor = QN_NEW(f->im.scratch, qn_tfl_tensor, v.n + 1);
+	f->now->ntensor = v.n;
+	qn_map_init(&f->now->named, f->im.scratch);
+	f->now->tensor = QN_NEW(f->im.scratch, qn_tfl_tensor, v.n + 1);
+	f->now->of_run = QN_NEW(f->im.scratch, qn_tfl_tensor *, v.n + 1);
 	for (size_t i = 0; i < v.n; i++) {
-		qn_tfl_tensor *t = &f->tensor[i];
+		qn_tfl_tensor *t = &f->now->tensor[i];
 
 		t->t = qn_flat_table_at(&v, i);
 		if (t->t.at == 0)

@@ -14,9 +14,6 @@ why_not(int64_t code)
 		{QN_TFL_UNIQUE, "the number of its results depends on the data"},
 		{QN_TFL_NON_MAX_SUPPRESSION_V4, "the number of its results depends on the data"},
 		{QN_TFL_NON_MAX_SUPPRESSION_V5, "the number of its results depends on the data"},
-		{QN_TFL_IF, "it is control flow"},
-		{QN_TFL_WHILE, "it is control flow"},
-		{QN_TFL_CALL, "it is control flow"},
 		{QN_TFL_RANDOM_UNIFORM, "it draws random numbers"},
 		{QN_TFL_RANDOM_STANDARD_NORMAL, "it draws random numbers"},
 		{QN_TFL_MULTINOMIAL, "it draws random numbers"},
@@ -39,12 +36,21 @@ count_all(qn_tfl *f)
 
 	f->lacks = QN_NEW(f->im.scratch, qn_map, 1);
 	qn_map_init(f->lacks, f->im.scratch);
-	for (size_t i = 0; i < f->ops.n; i++) {
-		qn_flat_table t = qn_flat_table_at(&f->ops, i);
-		size_t index = (size_t)qn_flat_int(&t, QN_TFL_FIELD_operator_code, QN_FLAT_U32, 0);
+	size_t seen = 0;
+	for (size_t k = 0; k < f->graphs.n && seen < f->flat.n / 4; k++) {
+		const qn_flat_table graph = qn_flat_table_at(&f->graphs, k);
+		const qn_flat_vector ops =
+			qn_flat_vector_in(&graph, QN_TFL_FIELD_graph_operators, 4);
 
-		if (t.at != 0 && index < f->operator_codes.n)
-			uses[index]++;
+		seen += ops.n + 1; /* each takes 4 bytes, unless lists overlap */
+		for (size_t i = 0; i < ops.n; i++) {
+			qn_flat_table t = qn_flat_table_at(&ops, i);
+			size_t index =
+				(size_t)qn_flat_int(&t, QN_TFL_FIELD_operator_code, QN_FLAT_U32, 0);
+
+			if (t.at != 0 && index < f->operator_codes.n)
+				uses[index]++;
+		}
 	}
 	for (size_t i = 0; i < f->operator_codes.n; i++) {
 		qn_flat_table code = qn_flat_table_at(&f->operator_codes, i);

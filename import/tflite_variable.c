@@ -154,6 +154,7 @@ void
 qn_tfl_assign_variable(qn_tfl *f, qn_tfl_tensor *t, qn_id x)
 {
 	variable_of(f, t)->now = x;
+	f->assigned++;
 }
 
 /* ---- resource variables ---- */
@@ -214,6 +215,7 @@ assign_variable(qn_tfl_op *o)
 
 	if (v == NULL)
 		return;
+	o->f->assigned++;
 	if (!o->f->initializes) {
 		v->now = o->in[1];
 		return;
@@ -239,7 +241,7 @@ call_once(qn_tfl_op *o)
 						       "subgraph %lld is called, but the file has "
 						       "%zu",
 						       (long long)index, o->f->graphs.n));
-	else if (!o->f->is_called[index])
+	else if (!o->f->frame[index].is_called)
 		qn_tfl_initialize(o->f, (size_t)index);
 }
 

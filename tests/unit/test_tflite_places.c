@@ -295,8 +295,10 @@ test_no_form(void **state)
 		int code;
 		const char *why;
 	} rows[] = {
-		{QN_TFL_UNIQUE, "the number of its results"}, {QN_TFL_IF, "control flow"},
-		{QN_TFL_RANDOM_UNIFORM, "random numbers"},    {QN_TFL_WHILE, "control flow"},
+		{QN_TFL_UNIQUE, "the number of its results"},
+		{QN_TFL_RANDOM_STANDARD_NORMAL, "random numbers"},
+		{QN_TFL_RANDOM_UNIFORM, "random numbers"},
+		{QN_TFL_MULTINOMIAL, "random numbers"},
 		{QN_TFL_SKIP_GRAM, "not implemented"},
 	};
 

@@ -60,8 +60,7 @@ test_first_values(void **state)
 
 	tfl_with(tfl_op(file, QN_TFL_CALL_ONCE, 0, NULL, 0, NULL), 0, 'i', 1);
 	sum(x, y, handle("h", "total"));
-	file->subgraphs = 2;
-	file->called = file->nop;
+	(void)tfl_subgraph(file, 0, NULL, 0, NULL);
 	const int h = handle("h1", "total");
 	tfl_op(file, QN_TFL_ASSIGN_VARIABLE, INTS(h, c), 0, NULL);
 	import(INTS(x), INTS(y));
@@ -90,8 +89,7 @@ test_quantized(void **state)
 		tfl_op(file, QN_TFL_READ_VARIABLE, INTS(h), INTS(old));
 		tfl_op(file, QN_TFL_ADD, INTS(x, old), INTS(y));
 		tfl_op(file, QN_TFL_ASSIGN_VARIABLE, INTS(h, x), 0, NULL);
-		file->subgraphs = 2;
-		file->called = file->nop;
+		(void)tfl_subgraph(file, 0, NULL, 0, NULL);
 		const int again = handle("h1", "v");
 		tfl_op(file, QN_TFL_ASSIGN_VARIABLE, INTS(again, c), 0, NULL);
 		import(INTS(x), INTS(y));
@@ -177,8 +175,7 @@ test_refused(void **state)
 			tfl_op(file, QN_TFL_ASSIGN_VARIABLE, INTS(h, wide), 0, NULL);
 		}
 		if (rows[i].index != 0) {
-			file->subgraphs = 2;
-			file->called = file->nop;
+			(void)tfl_subgraph(file, 0, NULL, 0, NULL);
 			const int again = handle("h1", "total");
 
 			if (rows[i].computes)

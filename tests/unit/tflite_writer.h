@@ -34,7 +34,7 @@ enum {
 	TFL_INT4 = 17
 };
 
-enum { TFL_BYTES = 1 << 16, TFL_MOST = 64 };
+enum { TFL_BYTES = 1 << 16, TFL_MOST = 64, TFL_GRAPHS = 6 };
 
 #define DIMS(...)                                                                                  \
 	(int)(sizeof((int32_t[]){__VA_ARGS__}) / 4), (const int32_t[])                             \
@@ -74,11 +74,17 @@ typedef struct tfl_op_of {
 	int options_type; /* of BuiltinOptions; 0: not said, which Quern does not ask for */
 } tfl_op_of;
 
+/* A subgraph: its operators begin with number `first`. */
+typedef struct tfl_graph_of {
+	int first, nin, nout;
+	int32_t in[8], out[8];
+} tfl_graph_of;
+
 typedef struct tfl_file {
 	uint8_t b[TFL_BYTES];
 	size_t n;
-	int ntensor, nop, subgraphs;
-	int called; /* the first operator of subgraph 1, which has the same tensors; 0: none has */
+	int ntensor, nop, subgraphs, ngraph;
+	tfl_graph_of graph[TFL_GRAPHS]; /* [ngraph] after subgraph 0; all have the same tensors */
 	tfl_tensor_of tensor[TFL_MOST];
 	tfl_op_of op[TFL_MOST];
 	const char *custom, *name; /* name: of the subgraph */
@@ -256,6 +262,20 @@ tfl_with(tfl_op_of *o, uint32_t field, char kind, double value)
 	return o;
 }
 
+/* The operators from here on are those of another subgraph, whose number this is. */
+static inline int
+tfl_subgraph(tfl_file *t, int nin, const int32_t *in, int nout, const int32_t *out)
+{
+	tfl_graph_of *g = &t->graph[t->ngraph++];
+
+	*g = (tfl_graph_of){.first = t->nop, .nin = nin, .nout = nout};
+	for (int i = 0; i < nin; i++)
+		g->in[i] = in[i];
+	for (int i = 0; i < nout; i++)
+		g->out[i] = out[i];
+	return t->ngraph;
+}
+
 /* ---- writing ---- */
 
 static inline void
@@ -368,23 +388,17 @@ tfl_write_op(tfl_file *t, size_t at, const tfl_op_of *o, int code)
 	}
 }
 
-/* Each operator has a code of its own. */
+/* The operators first … last - 1, all of a subgraph; each has a code of its own. */
 static inline void
-tfl_write_ops(tfl_file *t, size_t model, size_t graph, size_t called)
+tfl_write_ops(tfl_file *t, size_t codes, size_t graph, int first, int last)
 {
-	const int first = t->called > 0 ? t->called : t->nop;
-	size_t v = tfl_vector(t, (size_t)first, 4), codes = tfl_vector(t, (size_t)t->nop, 4);
-	size_t second = tfl_vector(t, (size_t)(t->nop - first), 4);
+	size_t v = tfl_vector(t, (size_t)(last - first), 4);
 
 	tfl_link(t, graph, QN_TFL_FIELD_graph_operators, v);
-	if (called != 0)
-		tfl_link(t, called, QN_TFL_FIELD_graph_operators, second);
-	tfl_link(t, model, QN_TFL_FIELD_model_operator_codes, codes);
-	for (int i = 0; i < t->nop; i++) {
+	for (int i = first; i < last; i++) {
 		size_t at = tfl_table(t, 5), code = tfl_table(t, 4);
 
-		tfl_lead(t, (i < first ? v + 4 * (size_t)i : second + 4 * (size_t)(i - first)) + 4,
-			 at);
+		tfl_lead(t, v + 4 + 4 * (size_t)(i - first), at);
 		tfl_lead(t, codes + 4 + 4 * (size_t)i, code);
 		tfl_set(t, code, QN_TFL_FIELD_code_builtin, t->op[i].code, 4);
 		tfl_set(t, code, QN_TFL_FIELD_code_deprecated,
@@ -394,6 +408,20 @@ tfl_write_ops(tfl_file *t, size_t model, size_t graph, size_t called)
 				 tfl_bytes(t, t->custom, strlen(t->custom), 1));
 		tfl_write_op(t, at, &t->op[i], i);
 	}
+}
+
+/* Subgraph k > 0. */
+static inline void
+tfl_write_graph(tfl_file *t, size_t graphs, size_t codes, int k)
+{
+	const tfl_graph_of *g = &t->graph[k - 1];
+	const size_t at = tfl_table(t, 5);
+
+	tfl_lead(t, graphs + 4 + 4 * (size_t)k, at);
+	tfl_write_tensors(t, at);
+	tfl_link(t, at, QN_TFL_FIELD_graph_inputs, tfl_i32s(t, g->nin, g->in));
+	tfl_link(t, at, QN_TFL_FIELD_graph_outputs, tfl_i32s(t, g->nout, g->out));
+	tfl_write_ops(t, codes, at, g->first, k < t->ngraph ? g[1].first : t->nop);
 }
 
 static inline void
@@ -422,30 +450,30 @@ tfl_write_buffers(tfl_file *t, size_t model)
 static inline const uint8_t *
 tfl_end(tfl_file *t, int nin, const int32_t *in, int nout, const int32_t *out, size_t *n)
 {
-	size_t model, graphs, graph, called = 0;
+	const int ngraph = t->ngraph + 1 > t->subgraphs ? t->ngraph + 1 : t->subgraphs;
+	size_t model, graphs, graph, codes;
 
 	t->n = 8;
 	memcpy(t->b + 4, "TFL3", 4);
 	model = tfl_table(t, 5);
 	tfl_lead(t, 0, model);
 	tfl_set(t, model, QN_TFL_FIELD_model_version, 3, 4);
-	graphs = tfl_vector(t, (size_t)t->subgraphs, 4);
+	graphs = tfl_vector(t, (size_t)ngraph, 4);
 	tfl_link(t, model, QN_TFL_FIELD_model_subgraphs, graphs);
 	graph = tfl_table(t, 5);
-	for (int i = 0; i < t->subgraphs; i++)
+	for (int i = 0; i < ngraph; i++)
 		tfl_lead(t, graphs + 4 + 4 * (size_t)i, graph);
 	tfl_write_tensors(t, graph);
-	if (t->called > 0) {
-		called = tfl_table(t, 5);
-		tfl_lead(t, graphs + 8, called);
-		tfl_write_tensors(t, called);
-	}
 	if (t->name != NULL)
 		tfl_link(t, graph, QN_TFL_FIELD_graph_name,
 			 tfl_bytes(t, t->name, strlen(t->name), 1));
 	tfl_link(t, graph, QN_TFL_FIELD_graph_inputs, tfl_i32s(t, nin, in));
 	tfl_link(t, graph, QN_TFL_FIELD_graph_outputs, tfl_i32s(t, nout, out));
-	tfl_write_ops(t, model, graph, called);
+	codes = tfl_vector(t, (size_t)t->nop, 4);
+	tfl_link(t, model, QN_TFL_FIELD_model_operator_codes, codes);
+	tfl_write_ops(t, codes, graph, 0, t->ngraph > 0 ? t->graph[0].first : t->nop);
+	for (int k = 1; k <= t->ngraph; k++)
+		tfl_write_graph(t, graphs, codes, k);
 	tfl_write_buffers(t, model);
 	*n = t->n;
 	return t->b;

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_tflite_control.c - operators of TFLite files that run subgraphs: IF, WHILE, CALL.
+ *
+ *   WHILE (time, h, xs, ys):  LESS (time, 3) | GATHER (xs, time), h = h / 2 + x, ys[time] = h
+ *
+ * Values are compared with the same recurrence in plain C; loops are compared with what unrolling gives. */
+#include "tests/unit/tflite_rig.h"
+
+#define SCALAR 0, NULL
+
+static int
+value_of(const char *name, int type, int rank, const int32_t *dim)
+{
+	return tfl_tensor(file, name, type, rank, dim, NULL, 0);
+}
+
+static int
+integer(const char *name, const int32_t *value)
+{
+	return tfl_tensor(file, name, TFL_INT32, SCALAR, value, 4);
+}
+
+static int
+vector(const char *name, int n, const float *value)
+{
+	return tfl_tensor(file, name, TFL_FLOAT32, DIMS(n), value, 4 * n);
+}
+
+static size_t
+count_of(qn_op op)
+{
+	size_t n = 0;
+
+	for (qn_id id = 1; id < rg->g->n; id++)
+		n += qn_graph_node(rg->g, id)->op == op;
+	return n;
+}
+
+/* ---- IF ---- */
+
+/* y = relu(x) if the condition is true, else -x.  condition < 0: an input of the graph. */
+static void
+branches(int condition, int *x, int *c, int *y)
+{
+	static const uint8_t truth[2] = {0, 1};
+
+	*x = value_of("x", TFL_FLOAT32, DIMS(3));
+	*y = value_of("y", TFL_FLOAT32, DIMS(3));
+	*c = tfl_tensor(file, "c", TFL_BOOL, SCALAR, condition < 0 ? NULL : &truth[condition],
+			condition < 0 ? 0 : 1);
+	tfl_with(tfl_with(tfl_op(file, QN_TFL_IF, INTS(*c, *x), INTS(*y)), 0, 'i', 1), 1, 'i', 2);
+	for (int i = 0; i < 2; i++) {
+		const int in = value_of("in", TFL_FLOAT32, DIMS(3));
+		const int out = value_of("out", TFL_FLOAT32, DIMS(3));
+
+		(void)tfl_subgraph(file, INTS(in), INTS(out));
+		tfl_op(file, i == 0 ? QN_TFL_RELU : QN_TFL_NEG, INTS(in), INTS(out));
+	}
+}
+
+static void
+test_if_constant(void **state)
+{
+	static const double want[2][3] = {{1, -2, -3}, {0, 2, 3}};
+	int x, c, y;
+
+	for (int k = 0; k < 2; k++) {
+		tflite_teardown(state);
+		tflite_setup(state);
+		branches(k, &x, &c, &y);
+		import(INTS(x), INTS(y));
+		assert_int_equal(count_of(QN_OP_where), 0);
+		gives(V(-1, 2, 3), 3, want[k]);
+	}
+}
+
+/* The condition is an input: both branches run. */
+static void
+test_if_at_run_time(void **state)
+{
+	int x, c, y;
+
+	(void)state;
+	branches(-1, &x, &c, &y);
+	import(INTS(x, c), INTS(y));
+	assert_int_equal(count_of(QN_OP_where), 1);
+	near(V(0, 2, 3), run((const double *[]){V(-1, 2, 3), V(1)}), 3, 0);
+	near(V(1, -2, -3), run((const double *[]){V(-1, 2, 3), V(0)}), 3, 0);
+}
+
+static void
+test_call(void **state)
+{
+	(void)state;
+	const int x = value_of("x", TFL_FLOAT32, DIMS(2)), y = value_of("y", TFL_FLOAT32, DIMS(2)),
+		  z = value_of("z", TFL_FLOAT32, DIMS(2)),
+		  in = value_of("in", TFL_FLOAT32, DIMS(2)),
+		  out = value_of("out", TFL_FLOAT32, DIMS(2));
+
+	tfl_with(tfl_op(file, QN_TFL_CALL, INTS(x), INTS(y)), 0, 'i', 1);
+	tfl_with(tfl_op(file, QN_TFL_CALL, INTS(y), INTS(z)), 0, 'i', 1);
+	(void)tfl_subgraph(file, INTS(in), INTS(out));
+	tfl_op(file, QN_TFL_ADD, INTS(in, in), INTS(out));
+	import(INTS(x), INTS(z));
+	GIVES(V(1, -3), 4, -12);
+}
+
+/* ---- WHILE ---- */
+
+enum { STEPS = 3, CELLS = 2 };
+
+typedef struct recurrence {
+	int code; /* of the condition, of time and limit */
+	int32_t start, step, limit;
+	bool is_sub;    /* SUB (time, -step) */
+	bool also_time; /* the time, as a float, is added to x: no loop */
+	int as_loop;    /* steps of the loop; 0: it is unrolled */
+} recurrence;
+
+static const float half[1] = {0.5f};
+
+/* time, h, xs, ys; the values live until the file is written. */
+static void
+write_loop(const recurrence *r, int *xs, int *h, int *last, int *all)
+{
+	static int32_t start, step, limit, zero;
+	const int time = integer("t0", &start), lim = integer("limit", &limit);
+	const int one = integer("step", &step), none = integer("zero", &zero);
+	const int ys = value_of("ys0", TFL_FLOAT32, DIMS(STEPS, CELLS));
+	static const float zeros[STEPS * CELLS];
+	const int half_of = vector("half", 1, half);
+
+	start = r->start;
+	step = r->is_sub ? -r->step : r->step;
+	limit = r->limit;
+	file->tensor[ys].data = zeros;
+	file->tensor[ys].nbyte = sizeof zeros;
+	*xs = value_of("xs", TFL_FLOAT32, DIMS(STEPS, CELLS));
+	*h = value_of("h", TFL_FLOAT32, DIMS(CELLS));
+	*last = value_of("last", TFL_FLOAT32, DIMS(CELLS));
+	*all = value_of("all", TFL_FLOAT32, DIMS(STEPS, CELLS));
+	const int end = value_of("end", TFL_INT32, SCALAR);
+	const int same = value_of("same", TFL_FLOAT32, DIMS(STEPS, CELLS));
+	tfl_with(tfl_with(tfl_op(file, QN_TFL_WHILE, INTS(time, *h, *xs, ys),
+				 INTS(end, *last, same, *all)),
+			  0, 'i', 1),
+		 1, 'i', 2);
+
+	const int t = value_of("t", TFL_INT32, SCALAR),
+		  hh = value_of("hh", TFL_FLOAT32, DIMS(CELLS));
+	const int x = value_of("xx", TFL_FLOAT32, DIMS(STEPS, CELLS));
+	const int y = value_of("yy", TFL_FLOAT32, DIMS(STEPS, CELLS));
+	const int goes = value_of("goes", TFL_BOOL, SCALAR);
+	(void)tfl_subgraph(file, INTS(t, hh, x, y), INTS(goes));
+	tfl_op(file, r->code, INTS(t, lim), INTS(goes));
+
+	const int next = value_of("next", TFL_INT32, SCALAR);
+	const int now = value_of("now", TFL_FLOAT32, DIMS(CELLS));
+	const int smaller = value_of("smaller", TFL_FLOAT32, DIMS(CELLS));
+	const int sum = value_of("sum", TFL_FLOAT32, DIMS(CELLS));
+	const int row = value_of("row", TFL_FLOAT32, DIMS(1, CELLS));
+	const int place = value_of("place", TFL_INT32, DIMS(2));
+	const int put = value_of("put", TFL_FLOAT32, DIMS(STEPS, CELLS));
+	static const int32_t shape[2] = {1, CELLS};
+	const int row_shape = tfl_tensor(file, "shape", TFL_INT32, DIMS(2), shape, 8);
+	(void)tfl_subgraph(file, INTS(t, hh, x, y), INTS(next, sum, x, put));
+	tfl_op(file, r->is_sub ? QN_TFL_SUB : QN_TFL_ADD, INTS(t, one), INTS(next));
+	tfl_op(file, QN_TFL_GATHER, INTS(x, t), INTS(now));
+	tfl_op(file, QN_TFL_MUL, INTS(hh, half_of), INTS(smaller));
+	if (r->also_time) {
+		const int real = value_of("real", TFL_FLOAT32, SCALAR);
+		const int later = value_of("later", TFL_FLOAT32, DIMS(CELLS));
+
+		tfl_op(file, QN_TFL_CAST, INTS(t), INTS(real));
+		tfl_op(file, QN_TFL_ADD, INTS(now, real), INTS(later));
+		tfl_op(file, QN_TFL_ADD, INTS(smaller, later), INTS(sum));
+	} else {
+		tfl_op(file, QN_TFL_ADD, INTS(smaller, now), INTS(sum));
+	}
+	tfl_op(file, QN_TFL_RESHAPE, INTS(sum, row_shape), INTS(row));
+	tfl_with(tfl_with(tfl_op(file, QN_TFL_PACK, INTS(t, none), INTS(place)), 0, 'i', 2), 1, 'i',
+		 0);
+	tfl_op(file, QN_TFL_DYNAMIC_UPDATE_SLICE, INTS(y, row, place), INTS(put));
+}
+
+/* The same in plain C. */
+static void
+recur(const recurrence *r, const double *xs, double *h, double *all)
+{
+	int32_t t = r->start;
+
+	for (int k = 0; k < STEPS; k++, t += r->step)
+		for (int i = 0; i < CELLS; i++) {
+			h[i] = 0.5 * h[i] + xs[t * CELLS + i] + (r->also_time ? t : 0);
+			all[t * CELLS + i] = h[i];
+		}
+}
+
+static void
+test_while(void **state)
+{
+	static const recurrence rows[] = {
+		{QN_TFL_LESS, 0, 1, STEPS, false, false, STEPS},
+		{QN_TFL_LESS_EQUAL, 0, 1, STEPS - 1, false, false, STEPS},
+		{QN_TFL_NOT_EQUAL, 0, 1, STEPS, false, false, STEPS},
+		{QN_TFL_GREATER, STEPS - 1, -1, -1, false, false, STEPS},
+		{QN_TFL_GREATER_EQUAL, STEPS - 1, -1, 0, true, false, STEPS},
+		{QN_TFL_LESS, 0, 1, STEPS, false, true, 0},
+	};
+	const double xs[STEPS * CELLS] = {1, -2, 0.5, 3, -4, 8};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		double h[CELLS] = {4, -6}, all[STEPS * CELLS] = {0};
+		int x, h0, last, ys;
+
+		tflite_teardown(state);
+		tflite_setup(state);
+		write_loop(&rows[i], &x, &h0, &last, &ys);
+		import(INTS(x, h0), INTS(last, ys));
+		assert_int_equal(count_of(QN_OP_loop), rows[i].as_loop > 0 ? 1 : 0);
+		assert_int_equal(count_of(QN_OP_mul), rows[i].as_loop > 0 ? 1 : STEPS);
+		recur(&rows[i], xs, h, all);
+		near(h, run((const double *[]){xs, V(4, -6)}), CELLS, 0);
+		tflite_teardown(state);
+		tflite_setup(state);
+		write_loop(&rows[i], &x, &h0, &last, &ys);
+		import(INTS(x, h0), INTS(ys, last));
+		near(all, run((const double *[]){xs, V(4, -6)}), STEPS * CELLS, 0);
+	}
+}
+
+/* Loops that are not read, and why. */
+static void
+test_while_refused(void **state)
+{
+	static const struct {
+		recurrence r;
+		const char *id, *text;
+	} rows[] = {
+		{{QN_TFL_LESS, 0, 1, INT32_MAX, false, false, 0},
+		 "import.size",
+		 "2147483647 steps"},
+		{{QN_TFL_LESS, 0, 1, 4097, false, false, 0},
+		 "import.size",
+		 "4097 steps; at most 4096"},
+		{{QN_TFL_LESS, 0, 0, 1, false, false, 0}, "import.constant", "does not end"},
+		{{QN_TFL_NOT_EQUAL, 0, 2, 3, false, false, 0}, "import.constant", "does not end"},
+		{{QN_TFL_LESS, 0, 1, STEPS + 1, false, false, 0}, "shape.index", "index 0 is 3"},
+		{{QN_TFL_LESS, 0, 0, 1, false, true, 0}, "import.constant", "does not end"},
+	};
+	int x, h, last, ys;
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		tflite_teardown(state);
+		tflite_setup(state);
+		write_loop(&rows[i].r, &x, &h, &last, &ys);
+		import_fails(INTS(x, h), INTS(last, ys), rows[i].id, rows[i].text);
+	}
+}
+
+/* No step at all: the results are the inputs. */
+static void
+test_while_without_steps(void **state)
+{
+	const recurrence r = {QN_TFL_LESS, 0, 1, 0, false, false, 0};
+	int x, h, last, ys;
+
+	(void)state;
+	write_loop(&r, &x, &h, &last, &ys);
+	import(INTS(x, h), INTS(last, ys));
+	near(V(4, -6), run((const double *[]){V(1, 1, 1, 1, 1, 1), V(4, -6)}), CELLS, 0);
+}
+
+/* h is halved until it is below 1: the number of steps depends on data. */
+static void
+test_while_of_data(void **state)
+{
+	static const float one[1] = {1};
+	const int h = value_of("h", TFL_FLOAT32, DIMS(1)), y = value_of("y", TFL_FLOAT32, DIMS(1)),
+		  in = value_of("in", TFL_FLOAT32, DIMS(1)),
+		  out = value_of("out", TFL_FLOAT32, DIMS(1)),
+		  goes = value_of("goes", TFL_BOOL, DIMS(1)), c = vector("c", 1, one),
+		  d = vector("d", 1, half);
+
+	(void)state;
+	tfl_with(tfl_with(tfl_op(file, QN_TFL_WHILE, INTS(h), INTS(y)), 0, 'i', 1), 1, 'i', 2);
+	(void)tfl_subgraph(file, INTS(in), INTS(goes));
+	tfl_op(file, QN_TFL_GREATER, INTS(in, c), INTS(goes));
+	(void)tfl_subgraph(file, INTS(in), INTS(out));
+	tfl_op(file, QN_TFL_MUL, INTS(in, d), INTS(out));
+	import_fails(INTS(h), INTS(y), "import.constant", "condition 'goes' depends on data");
+}
+
+/* ---- what is wrong with subgraphs ---- */
+
+static void
+test_refused(void **state)
+{
+	static const struct {
+		int code, index, ncalled; /* the called subgraph calls this one again */
+		const char *id, *text;
+	} rows[] = {
+		{QN_TFL_CALL, 1, 1, "import.nesting", "subgraph 1 runs itself"},
+		{QN_TFL_CALL, 2, 0, "import.file", "subgraph 2 is run, but the file has 2"},
+		{QN_TFL_CALL, -1, 0, "import.file", "subgraph -1 is run"},
+		{QN_TFL_CALL, 0, 0, "import.file", "subgraph 0 is run"},
+		{QN_TFL_IF, 1, 0, "import.input", "'x' is not one truth value"},
+		{QN_TFL_WHILE, 1, 0, "import.input",
+		 "1 inputs and 1 outputs; it is run with 2 and 1"},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		tflite_teardown(state);
+		tflite_setup(state);
+		const int x = value_of("x", TFL_FLOAT32, DIMS(2)),
+			  y = value_of("y", TFL_FLOAT32, DIMS(2)),
+			  z = value_of("z", TFL_FLOAT32, DIMS(2)),
+			  in = value_of("in", TFL_FLOAT32, DIMS(2)),
+			  out = value_of("out", TFL_FLOAT32, DIMS(2));
+		tfl_op_of *o =
+			rows[i].code == QN_TFL_WHILE
+				? tfl_op(file, QN_TFL_WHILE, INTS(x, x), INTS(y, z))
+				: tfl_op(file, rows[i].code, rows[i].code == QN_TFL_IF ? 2 : 1,
+					 (const int32_t[]){x, x}, INTS(y));
+
+		tfl_with(tfl_with(o, 0, 'i', rows[i].index), 1, 'i', rows[i].index);
+		(void)tfl_subgraph(file, INTS(in), INTS(out));
+		if (rows[i].ncalled > 0)
+			tfl_with(tfl_op(file, QN_TFL_CALL, INTS(in), INTS(out)), 0, 'i', 1);
+		else
+			tfl_op(file, QN_TFL_RELU, INTS(in), INTS(out));
+		import_fails(INTS(x), INTS(y), rows[i].id, rows[i].text);
+	}
+}
+
+int
+main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_if_constant),   T(test_if_at_run_time), T(test_call),
+		T(test_while),         T(test_while_refused),  T(test_while_without_steps),
+		T(test_while_of_data), T(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
