@@ -61,6 +61,7 @@ qn_block_layer_of(const qn_step_facts *f, qn_arena *a, const char **why)
 		b->l.bias = qn_graph_node(f->g, f->step->in[2])->value;
 	b->l.constant = QN_NEW(a, bool, (size_t)b->l.channels);
 	b->mantissa = is_dense ? d->mantissa : c->mantissa;
+	b->offset = is_dense ? d->offset : c->offset;
 	if (b->l.w == NULL || (b->l.bits != 8 && b->l.bits != 4))
 		*why = "its weights are not a constant of 8 or 4 bits";
 	else if (!is_dense && c->groups != 1)
@@ -107,6 +108,8 @@ qn_block_layer_differs(const qn_step_facts *f, const qn_block_layer *b,
 		return "its sums have 64 bits";
 	if (r->mode != QN_RQ_DOUBLE)
 		return "it does not round twice";
+	if (b->offset != NULL)
+		return "its blocks have zero points";
 	for (int32_t i = 0; i < b->blocks; i++)
 		if (b->length[i] > limits->block ||
 		    (i + 1 < b->blocks && b->length[i] % limits->multiple != 0))

@@ -10,6 +10,7 @@
 typedef struct qn_block_layer {
 	qn_layer l;              /* its constant channels are not looked for */
 	const int16_t *mantissa; /* [channels, blocks] */
+	const int16_t *offset;   /* the same, of zero points; NULL: none */
 	int32_t blocks;
 	const int32_t *length; /* [blocks]: weights of each */
 } qn_block_layer;

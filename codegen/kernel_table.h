@@ -61,7 +61,7 @@ typedef struct qn_step_facts {
 	const qn_declined *declined; /* kernels that it is not to have */
 } qn_step_facts;
 
-enum { QN_KERNEL_OPERANDS = 3, QN_KERNEL_POINTERS = 5 };
+enum { QN_KERNEL_OPERANDS = 3, QN_KERNEL_POINTERS = 6 };
 
 typedef struct qn_kernel {
 	const char *name, *args; /* function and argument struct, with tokens (families.cmake) */

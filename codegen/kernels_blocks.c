@@ -9,11 +9,9 @@
 
 #define BLOCKS(type)                                                                               \
 	.families = QN_ALL_FAMILIES, QN_CODES_1,                                                   \
-	.pointer = {{.operand = 1, .packs = true},                                                 \
-		    QN_TABLE(type, mantissa, mantissas, 1),                                        \
-		    {.operand = 2},                                                                \
-		    QN_TABLE(type, mult, mult_n, 1),                                               \
-		    QN_TABLE(type, shift, mult_n, 1)}
+	.pointer = {{.operand = 1, .packs = true},      QN_TABLE(type, mantissa, mantissas, 1),    \
+		    QN_TABLE(type, offset, offsets, 1), {.operand = 2},                            \
+		    QN_TABLE(type, mult, mult_n, 1),    QN_TABLE(type, shift, mult_n, 1)}
 
 static const char *
 fits_four(int32_t channels)
@@ -98,6 +96,7 @@ static const qn_kernel gather[] = {
 	 .pointer = {{.operand = 0, .packs = true},
 		     QN_TABLE(qn_gather_blocks_args, mantissa, mantissas, 1),
 		     QN_TABLE(qn_gather_blocks_args, zp, zero_points, 1),
+		     QN_TABLE(qn_gather_blocks_args, offset, offsets, 1),
 		     QN_TABLE(qn_gather_blocks_args, shift, shifts, 1)},
 	 .emit = qn_emit_gather_blocks},
 };

@@ -70,6 +70,25 @@ first_of(const qn_type *w, const qn_block_scales *b, int64_t o)
 	return block > 0 ? (size_t)(o / block * b->blocks) : 0;
 }
 
+/* Sets the offset of block `at`, whose parameters are those of index k; false: it has more than 16 bits. */
+static bool
+set_offset(const qn_types *t, const qn_elem *e, size_t k, int64_t at, qn_block_scales *out)
+{
+	const double zero = qn_elem_zero_point(t, e, k);
+	const double offset = floor(0.5 - zero * out->mantissa[at]);
+
+	if (!(fabs(offset) < 0x1p15))
+		return false;
+	out->offset[at] = (int16_t)offset;
+	return true;
+}
+
+static bool
+has_zero_points(const qn_elem *e)
+{
+	return e->scale->kind == QN_SCALE_VEC && e->scale->vec->zp != NULL;
+}
+
 bool
 qn_block_scales_find(const qn_types *t, const qn_type *w, qn_arena *a, qn_block_scales *out)
 {
@@ -77,6 +96,9 @@ qn_block_scales_find(const qn_types *t, const qn_type *w, qn_arena *a, qn_block_
 	double *scale = QN_NEW(a, double, (size_t)out->blocks);
 	out->unit = QN_NEW(a, double, (size_t)out->channels);
 	out->mantissa = QN_NEW(a, int16_t, (size_t)(out->channels * out->blocks));
+	out->offset = has_zero_points(w->elem)
+			      ? QN_NEW(a, int16_t, (size_t)(out->channels * out->blocks))
+			      : NULL;
 	for (int64_t o = 0; o < out->channels; o++) {
 		const size_t first = first_of(w, out, o);
 		int unit;
@@ -87,8 +109,12 @@ qn_block_scales_find(const qn_types *t, const qn_type *w, qn_arena *a, qn_block_
 		if (!qn_block_scales_unit(scale, (size_t)out->blocks, &unit))
 			return false;
 		out->unit[o] = ldexp(1, unit);
-		for (int64_t k = 0; k < out->blocks; k++)
+		for (int64_t k = 0; k < out->blocks; k++) {
 			out->mantissa[o * out->blocks + k] = (int16_t)ldexp(scale[k], -unit);
+			if (out->offset != NULL &&
+			    !set_offset(t, w->elem, first + (size_t)k, o * out->blocks + k, out))
+				return false;
+		}
 	}
 	return true;
 }
@@ -111,6 +137,18 @@ qn_block_scales_fix(double *scale, size_t n, int32_t bits, bool up)
 		scale[i] = ldexp(fmax(up ? ceil(m) : floor(m + 0.5), 1), -fraction);
 	}
 	return kept;
+}
+
+void
+qn_block_scales_refine(double *scale, size_t n, int32_t bits)
+{
+	size_t largest = 0;
+	int exponent;
+
+	for (size_t i = 1; i < n; i++)
+		largest = scale[i] > scale[largest] ? i : largest;
+	const int64_t m = (int64_t)ldexp(frexp(scale[largest], &exponent), bits);
+	scale[largest] = ldexp((double)(m | 1), exponent - bits);
 }
 
 void
@@ -141,8 +179,11 @@ qn_block_scales_round(qn_types *t, const char *place, const qn_type *w, int32_t 
 		return w; /* no element */
 	for (size_t i = 0; i < n; i++)
 		qn_elem_param(t, w->elem, i, &scale[i], &zp[i]);
-	for (size_t i = 0; i < n; i += (size_t)b.blocks)
+	for (size_t i = 0; i < n; i += (size_t)b.blocks) {
 		*lost = !qn_block_scales_fix(scale + i, (size_t)b.blocks, bits, up) || *lost;
+		if (e.zp_fraction != 0)
+			qn_block_scales_refine(scale + i, (size_t)b.blocks, bits);
+	}
 	shape[0] = (int64_t)n / b.blocks;
 	for (int32_t i = 1; i < w->rank; i++)
 		shape[i] = b.count[i];

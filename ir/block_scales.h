@@ -5,6 +5,7 @@
  *   channel 1: 0.5              ->   unit 2^-1, mantissa 1
  *
  *   acc[o] = sum over blocks b of mantissa[o, b] * (sum over k of b of (x[k] - zx) * w[o, k])      in units of scale(x) * unit[o]
+ *                               + offset[o, b] * (sum over k of b of (x[k] - zx))
  *
  * So a product of blocked weights needs no other arithmetic than integers.  Scales that are not of this
  * form are rounded to it (qn_block_scales_round). */
@@ -23,10 +24,11 @@ typedef struct qn_block_scales {
 		count[QN_MAX_RANK]; /* of the blocks along each axis; their number */
 	double *unit;               /* [channels]: powers of two */
 	int16_t *mantissa;          /* [channels, count[1], count[2], …], each in [1, 2^15) */
+	int16_t *offset; /* the same: -zero point * mantissa, rounded; NULL: no zero point */
 } qn_block_scales;
 
 /* The scales of weights of a static type with blocks, without symbols; false: the scales of
- * a channel are not all multiples below 2^15 of one power of two. */
+ * a channel are not all multiples below 2^15 of one power of two, or an offset is 2^15 or more. */
 bool qn_block_scales_find(const qn_types *t, const qn_type *w, qn_arena *a, qn_block_scales *out);
 /* The power of two, by its exponent, of which the n scales, all above 0, are multiples below 2^15; false: there is
  * none. */
@@ -36,6 +38,9 @@ int64_t qn_block_along(const qn_type *type, int32_t d);
 /* n scales of one channel, rounded to multiples of a power of two of that many bits: up, so that what was in
  * range stays there, or to the nearest, at least to one unit.  Returns whether none was below half a unit. */
 bool qn_block_scales_fix(double *scale, size_t n, int32_t bits, bool up);
+/* Makes the largest of n scales that were rounded to that many bits an odd multiple of the unit, so that offsets, of
+ * zero points with a fraction, are rounded to that unit too, whatever the scales are. */
+void qn_block_scales_refine(double *scale, size_t n, int32_t bits);
 /* The n scales of a type of weights rounded up in this way, to the fewest bits of a mantissa, channel by
  * channel. */
 void qn_block_scales_make(const qn_type *w, size_t n, double *scale);

@@ -51,6 +51,44 @@ is_small(const qn_type *t)
 	return !t->is_tuple && t->elem->small != QN_SMALL_NONE;
 }
 
+static bool
+has_fraction(const qn_type *t)
+{
+	return !t->is_tuple && t->elem->zp_fraction != 0;
+}
+
+/* Only constants have zero points with a fraction, and only these ops read them. */
+static bool
+fractions_ok(const qn_graph *g, const qn_node *n, const qn_type *result)
+{
+	static const struct {
+		qn_op op;
+		uint32_t input;
+	} readers[] = {{QN_OP_dequantize, 0},
+		       {QN_OP_gather, 0},
+		       {QN_OP_dense, 1},
+		       {QN_OP_conv1d, 1},
+		       {QN_OP_conv2d, 1}};
+	bool ok = n->op == QN_OP_const || !has_fraction(result) ||
+		  qn_infer_error(g, n, "type.zp.fraction",
+				 "the result would have zero points with a fraction: only "
+				 "constants have them");
+
+	for (uint32_t i = 0; i < n->nin; i++) {
+		bool reads = !has_fraction(qn_infer_in(g, n, i));
+
+		for (size_t k = 0; k < QN_COUNT(readers) && !reads; k++)
+			reads = readers[k].op == n->op && readers[k].input == i;
+		ok = ok &&
+		     (reads || qn_infer_error(g, n, "type.zp.fraction",
+					      "input %u has zero points with a fraction: only "
+					      "dequantize, products with weights and gather "
+					      "read such values",
+					      i));
+	}
+	return ok;
+}
+
 const qn_type *
 qn_infer_type(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
@@ -63,6 +101,8 @@ qn_infer_type(const qn_graph *g, const qn_node *n, const qn_type *declared)
 			return NULL;
 		}
 	const qn_type *t = qn_opinfo_of(n)->infer(g, n, declared);
+	if (t != NULL && !fractions_ok(g, n, t))
+		return NULL;
 	if (t == NULL || n->op == QN_OP_const || !is_small(t))
 		return t;
 	(void)qn_infer_error(g, n, "type.storage.float",

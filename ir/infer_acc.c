@@ -91,7 +91,8 @@ weights_ok(const qn_graph *g, const qn_node *n)
 			g, n, "type.axis",
 			"weights '%s' are quantized along axis %d, output channels are axis 0",
 			name, (int)w->axis[0]);
-	if (has_zero_point(w))
+	if (w->gran != QN_SUB_CHANNEL &&
+	    has_zero_point(w)) /* those of blocks are offsets of their sums */
 		ok = qn_infer_error(g, n, "type.symmetric",
 				    "weights '%s' of %s have a zero point; it must be 0", name,
 				    qn_infer_elem_text(g, w));
@@ -152,7 +153,8 @@ block_accumulator(const qn_graph *g, const qn_node *n, int32_t channel, const qn
 	if (!qn_block_scales_find(t, w, g->model->scratch, &b)) {
 		(void)qn_infer_error(g, n, "type.block.mantissa",
 				     "the scales of the blocks of weights '%s' are not integers "
-				     "below 2^15 times one power of two for each output channel; "
+				     "below 2^15 times one power of two for each output channel, "
+				     "or a zero point times such an integer is 2^15 or more; "
 				     "round them, as the pass requantize does",
 				     name);
 		return NULL;

@@ -4,15 +4,23 @@
  *
  *   q8_0 [N,K]   ─▶  tensor<NxKx!quant.uniform<i8:f32:{0:1,1:32}, …>>
  *   q4_0 [N,K]   ─▶  tensor<NxKx!quant.uniform<u4:f32:{0:1,1:32}, …>>      zero points 8, or 7
+ *   q4_1 [N,K]   ─▶  tensor<NxKx!quant.uniform<u4:f32:{0:1,1:32}, f32:i64.40 …>>      zero points -m / d
  *
  * Scales of types are above 0, those of files have a sign.  Under one below 0 the quantized values and
  * the zero point change sides, q becomes min + max - q, which stands for the same value: (q - z) * d ==
- * ((min + max - q) - (min + max - z)) * -d. */
+ * ((min + max - q) - (min + max - z)) * -d.  Offsets become zero points with a fraction, whose 40 bits leave an
+ * error of 2^-41 of a scale. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "ir/diag.h"
 #include "ir/layout.h"
+
+enum {
+	FRACTION = 40,
+	MOST_ZERO_BITS = 21
+}; /* of zero points with a fraction, which have 64 bits */
 
 typedef struct maker {
 	qn_types *types;
@@ -20,11 +28,11 @@ typedef struct maker {
 	const char *place;
 	const qn_layout_tensor *from; /* as it is stored */
 	qn_layout_tensor blocks;      /* with one byte for each value */
-	const qn_plane *d, *q;
-	int64_t n, block, row; /* blocks in all, elements of one, blocks of a row */
-	bool narrow;           /* 4 bits */
-	int64_t lo, hi;        /* of the quantized values in the type */
-	int64_t add;           /* to those of the file: u4 stores signed values of 4 bits */
+	const qn_plane *d, *q, *m;    /* m NULL: no offsets */
+	int64_t n, block, row;        /* blocks in all, elements of one, blocks of a row */
+	uint8_t bits;
+	int64_t lo, hi; /* of the quantized values in the type */
+	int64_t add;    /* to those of the file: u4 stores signed values of 4 bits */
 	double *scale;
 	int64_t *zp;
 } maker;
@@ -49,10 +57,7 @@ take_planes(maker *k)
 	QN_TRY(qn_layout_unpack(k->types->arena->env, k->a, k->place, t, &k->blocks));
 	k->d = qn_layout_plane(&k->blocks, "d");
 	k->q = qn_layout_plane(&k->blocks, "qs");
-	if (qn_layout_plane(&k->blocks, "m") != NULL)
-		return refuse(k, "its blocks have offsets, which are not multiples of their "
-				 "scales; convert it with quern convert --to q8_0, or give the "
-				 "constant an f32 type, which takes its values");
+	k->m = qn_layout_plane(&k->blocks, "m");
 	if (k->q->dtype->bytes != 1 || qn_dtype_is_float(k->q->dtype) ||
 	    k->q->dtype->plain == QN_PLAIN_bool)
 		return refuse(k, "its quantized values are not i8 or u8; convert it with quern "
@@ -60,22 +65,60 @@ take_planes(maker *k)
 	return QN_OK;
 }
 
+/* Values of 8 bits with offsets: in 2 or 4 bits where these hold them, else moved to around 0, so that sums of
+ * them are small. */
+static void
+take_offset_range(maker *k)
+{
+	double least = 0, most = 0;
+
+	for (int64_t i = 0; i < k->n * k->block; i++) {
+		const double q = qn_dtype_load(k->q->dtype, k->q->data, i);
+
+		least = i == 0 ? q : fmin(least, q);
+		most = i == 0 ? q : fmax(most, q);
+	}
+	if (least >= 0 && most <= 15)
+		k->bits = most <= 3 ? 2 : 4;
+	else if (k->q->dtype->plain == QN_PLAIN_i8)
+		k->add = -(int64_t)floor((least + most + 1) / 2);
+}
+
 /* Elements of 4 bits are those whose form has no others. */
 static void
 take_range(maker *k)
 {
-	const char *form = k->from->layout->packed != NULL ? k->from->layout->packed->planar
-							   : k->from->layout->name;
+	const qn_layout_row *form = k->from->layout;
+	const char *planar = form->packed != NULL ? form->packed->planar : form->name;
 	const char *sign = qn_layout_meta(k->from, "signed");
 	const bool is_signed = k->q->dtype->plain == QN_PLAIN_i8;
 
-	k->narrow = strcmp(form, "BlockScaledI4Layout") == 0;
-	k->lo = !k->narrow && is_signed ? -128 : 0;
-	k->hi = k->narrow ? 15 : is_signed ? 127 : 255;
-	k->add = k->narrow && (k->from->layout->packed != NULL ||
-			       (sign != NULL && strcmp(sign, "true") == 0))
-			 ? 8
-			 : 0;
+	k->bits = strcmp(planar, "BlockScaledLayout") == 0 ? 8 : 4;
+	if (k->bits == 8 && k->m != NULL)
+		take_offset_range(k);
+	else if (k->bits == 4 &&
+		 (form->packed != NULL ? k->m == NULL : sign != NULL && strcmp(sign, "true") == 0))
+		k->add = 8;
+	k->lo = k->bits == 8 && is_signed ? -128 : 0;
+	k->hi = k->bits < 8 ? (1 << k->bits) - 1 : is_signed ? 127 : 255;
+}
+
+/* The zero point of block i: of scale > 0, d or, where that is below 0, -d. */
+static qn_status
+set_zero_point(maker *k, int64_t i, double d)
+{
+	const double m = k->m != NULL ? qn_dtype_load(k->m->dtype, k->m->data, i) : 0;
+	const int64_t whole = d < 0 ? k->lo + k->hi - k->add : k->add;
+
+	if (!isfinite(m) || fabs(m) > (double)FLT_MAX)
+		return qn_report(k->types->arena->env, QN_EINVALID, "layout.value", k->place,
+				 "the offset of block %lld is %g, not a finite f32", (long long)i,
+				 m);
+	/* So far from 0 that all values of the block are about the same. */
+	k->scale[i] = fmax(k->scale[i], (double)(float)ldexp(fabs(m), -MOST_ZERO_BITS));
+	k->zp[i] = k->m == NULL ? whole
+				: (int64_t)rint(ldexp((double)whole - m / k->scale[i], FRACTION));
+	return QN_OK;
 }
 
 /* The scales of one row, without their signs: of a block of zeros the largest of the others, so that the
@@ -89,16 +132,17 @@ scales_of_row(maker *k, int64_t first)
 		const double d = qn_dtype_load(k->d->dtype, k->d->data, i);
 
 		k->scale[i] = fabs((double)(float)d);
-		k->zp[i] = d < 0 ? k->lo + k->hi - k->add : k->add;
 		if (!isfinite(k->scale[i]))
 			return qn_report(
 				k->types->arena->env, QN_EINVALID, "layout.value", k->place,
 				"the scale of block %lld is %g, not a finite f32", (long long)i, d);
 		most = fmax(most, k->scale[i]);
 	}
-	for (int64_t i = first; i < first + k->row; i++)
-		if (k->scale[i] == 0)
+	for (int64_t i = first; i < first + k->row; i++) {
+		if (k->scale[i] <= 0)
 			k->scale[i] = most > 0 ? most : 1.0;
+		QN_TRY(set_zero_point(k, i, qn_dtype_load(k->d->dtype, k->d->data, i)));
+	}
 	return QN_OK;
 }
 
@@ -110,9 +154,9 @@ store_block(const maker *k, int64_t i, uint8_t *to)
 	for (int64_t e = i * k->block; e < (i + 1) * k->block; e++) {
 		int64_t q = (int64_t)qn_dtype_load(k->q->dtype, k->q->data, e) + k->add;
 
-		if ((float)d == 0)
-			q = k->zp[i];
-		else if (d < 0)
+		if (fabs((double)(float)d) < k->scale[i]) /* all values are its offset */
+			q = k->add;
+		if (d < 0)
 			q = k->lo + k->hi - q;
 		to[e] = (uint8_t)(q & 255);
 	}
@@ -122,7 +166,7 @@ static qn_status
 type_of(const maker *k, const qn_type **out)
 {
 	const qn_layout_tensor *t = k->from;
-	qn_elem desc = qn_elem_desc(k->narrow ? 4 : 8, k->lo < 0);
+	qn_elem desc = qn_elem_desc(k->bits, k->lo < 0);
 	int64_t shape[QN_MAX_RANK], block[QN_MAX_RANK];
 	int32_t axis[QN_MAX_RANK];
 	const qn_params *p;
@@ -140,6 +184,11 @@ type_of(const maker *k, const qn_type **out)
 	desc.axis = axis;
 	desc.block = block;
 	desc.scale = qn_scale_vec(k->types, p);
+	if (k->m != NULL) {
+		desc.zp_bits = 64;
+		desc.zp_signed = true;
+		desc.zp_fraction = FRACTION;
+	}
 	QN_TRY(qn_elem_make(k->types, k->place, &desc, &elem));
 	*out = qn_type_tensor(k->types, elem, t->rank, t->dim);
 	return qn_type_check(k->types, k->place, *out);
@@ -153,12 +202,12 @@ of_blocks(maker *k, const qn_tensor **out)
 	void *data;
 
 	QN_TRY(take_planes(k));
-	take_range(k);
 	k->block = k->q->dim[k->q->rank - 1];
 	k->row = t->dim[t->rank - 1] / k->block;
 	k->n = qn_layout_elements(t) / k->block;
 	if (k->n == 0)
 		return refuse(k, "it has no elements");
+	take_range(k);
 	k->scale = QN_NEW(k->a, double, (size_t)k->n);
 	k->zp = QN_NEW(k->a, int64_t, (size_t)k->n);
 	for (int64_t i = 0; i < k->n; i += k->row)

@@ -234,6 +234,18 @@ run_small(const cast *c, const run *r)
 	}
 }
 
+/* Zero points with a fraction: the difference and the product in double, rounded once. */
+static void
+run_fraction(const cast *c, const run *r)
+{
+	const double zero = ldexp((double)r->zp, -(int)c->quantized->elem->zp_fraction);
+	const int64_t end = r->first + r->n * r->step;
+
+	for (int64_t i = r->first; i < end; i += r->step)
+		qn_store_f64(c->to, c->to_plain, i,
+			     ((double)qn_tensor_i64(c->from, i) - zero) * r->scale);
+}
+
 static void
 cast_run(const cast *c, int64_t first, int64_t n, int64_t step, size_t k)
 {
@@ -243,6 +255,8 @@ cast_run(const cast *c, int64_t first, int64_t n, int64_t step, size_t k)
 	qn_elem_param(c->t, c->quantized->elem, k, &r.scale, &r.zp);
 	if (c->quantized->elem->small != QN_SMALL_NONE)
 		run_small(c, &r);
+	else if (c->quantized->elem->zp_fraction != 0)
+		run_fraction(c, &r);
 	else if (r.zp > most || r.zp < -most)
 		run_slowly(c, &r);
 	else

@@ -19,7 +19,7 @@
 #include "ir/small_float.h"
 #include "ir/text.h"
 
-enum { QN_MAX_RANK = 8 };
+enum { QN_MAX_RANK = 8, QN_ZP_FRACTION_MOST = 40 };
 #define QN_DYNAMIC INT64_C(-1) /* a dim known only at run time */
 
 /* Plain element types, rows (name, bytes, bits, is_float, is_signed). */
@@ -154,6 +154,9 @@ typedef struct qn_elem {
 	qn_scale_storage scale_as;
 	uint8_t zp_bits; /* of the zero points; 0: as the values */
 	bool zp_signed;
+	/* UNIFORM, of constants in blocks alone: zero points are zp * 2^-zp_fraction, of any size that
+	 * zp_bits hold; 0: integers within the storage range */
+	uint8_t zp_fraction;
 	bool has_expressed;
 	int64_t qmin, qmax;
 	qn_plain expressed; /* f16, bf16, f32 or f64 */
@@ -271,8 +274,11 @@ size_t qn_elem_bytes(const qn_elem *e);  /* 1, 2, 4 or 8 per element (canonical 
 bool qn_elem_has_symbol(const qn_elem *e);
 /* 1, or the length of the vector (of a symbol: its len) */
 size_t qn_elem_nparams(const qn_elem *e);
-/* Parameters at index i (< nparams) of a uniform type without symbols. */
+/* Parameters at index i (< nparams) of a uniform type without symbols; *zp without the fraction that it may have
+ * (qn_elem_zero_point). */
 void qn_elem_param(const qn_types *t, const qn_elem *e, size_t i, double *scale, int64_t *zp);
+/* The zero point at index i, with its fraction. */
+double qn_elem_zero_point(const qn_types *t, const qn_elem *e, size_t i);
 /* The same element with bound symbols replaced; the range rules of zero points are checked then. */
 qn_status qn_elem_bind(qn_types *t, const char *place, const qn_elem *e,
 		       const qn_elem **out) QN_MUST_CHECK;

@@ -3,6 +3,8 @@
  *
  *     !quant.uniform<i8:f32, $a:$a>           bind       !quant.uniform<i8:f32, 5.000000e-01:3>
  *     !quant.uniform<i8:f32:{1:2}, {a, b}>    shaped     {{a, b}}, when the tensor is 9x4 */
+#include <math.h>
+
 #include "ir/type_impl.h"
 
 bool
@@ -68,6 +70,16 @@ qn_elem_param(const qn_types *t, const qn_elem *e, size_t i, double *scale, int6
 		*zp = e->zp_sym->len > 0 ? vector_zp(e->zp_sym->vec, i) : e->zp_sym->zp;
 	else if (e->zp_sym == NULL)
 		*zp = e->scale->kind == QN_SCALE_VEC ? vector_zp(e->scale->vec, i) : e->zp;
+}
+
+double
+qn_elem_zero_point(const qn_types *t, const qn_elem *e, size_t i)
+{
+	double scale;
+	int64_t zp;
+
+	qn_elem_param(t, e, i, &scale, &zp);
+	return ldexp((double)zp, -(int)e->zp_fraction);
 }
 
 /* ---- bind ---- */

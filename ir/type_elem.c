@@ -148,7 +148,7 @@ intern(qn_types *t, const qn_elem *e)
 		(uint64_t)e->expressed,
 		(uint64_t)e->gran,
 		e->partial | (uint64_t)e->scale_as << 1 | (uint64_t)e->zp_signed << 8 |
-			(uint64_t)e->zp_bits << 16,
+			(uint64_t)e->zp_bits << 16 | (uint64_t)e->zp_fraction << 24,
 		(uint64_t)(uint32_t)e->naxis,
 	};
 	size_t n = 9;

@@ -70,7 +70,7 @@ remake(qn_types *t, const qn_elem *e, qn_elem *d, reshaping to)
 static const qn_params *
 rewritable(const qn_elem *e, bool also_axis)
 {
-	if (e->kind != QN_ELEM_UNIFORM || e->gran == QN_PER_TENSOR ||
+	if (e->kind != QN_ELEM_UNIFORM || e->gran == QN_PER_TENSOR || e->zp_fraction != 0 ||
 	    (e->gran == QN_PER_AXIS && !also_axis) || qn_scale_has_symbol(e->scale) ||
 	    (e->zp_sym != NULL && e->zp_sym->len > 0))
 		return NULL;

@@ -174,7 +174,7 @@ check_zp(const qn_types *t, qn_where *w, const qn_elem *d)
 	const bool vec = d->scale->kind == QN_SCALE_VEC && d->scale->vec->zp != NULL;
 	const size_t n = vec ? d->scale->vec->n : 1;
 
-	if (t->lax_zp || d->zp_sym != NULL)
+	if (t->lax_zp || d->zp_sym != NULL || d->zp_fraction != 0)
 		return QN_OK;
 	for (size_t i = 0; i < n; i++) {
 		const int64_t z = vec ? d->scale->vec->zp[i] : d->zp;

@@ -227,7 +227,25 @@ scale_format(qn_parser *p, qn_elem *d)
 	return found;
 }
 
-/* "f16:u4" before the parameters: how scales and zero points are stored. */
+/* ".16" after the storage of zero points: bits of their fractions. */
+static qn_status
+zero_point_fraction(qn_parser *p, qn_elem *d)
+{
+	int64_t bits;
+
+	if (!qn_text_eat(p->text, "."))
+		return QN_OK;
+	QN_TRY(qn_parser_int(p, "bits of a fraction", &bits));
+	if (bits < 1 || bits > QN_ZP_FRACTION_MOST)
+		return QN_PARSE_FAIL(
+			p, "type.zp.fraction",
+			"zero points with fractions of %lld bits; 1 to %d are possible",
+			(long long)bits, QN_ZP_FRACTION_MOST);
+	d->zp_fraction = (uint8_t)bits;
+	return QN_OK;
+}
+
+/* "f16:u4" before the parameters: how scales and zero points are stored; "f32:i64.40": with fractions. */
 qn_status
 qn_parse_stored_as(qn_parser *p, qn_elem *d)
 {
@@ -238,15 +256,16 @@ qn_parse_stored_as(qn_parser *p, qn_elem *d)
 		return QN_OK;
 	const size_t n = qn_parse_word(p, &s);
 	const int bits = storage_width(s, n, &zp.is_signed);
-	if (bits < 1 || bits > 32)
+	if (bits < 1 || (bits > 32 && (bits != 64 || !zp.is_signed)))
 		return QN_PARSE_FAIL(p, bits < 0 ? "type.storage.kind" : "type.storage.width",
 				     "expected the storage of zero points, an integer of 1 to 32 "
-				     "bits (u4, i8, …), found %s",
+				     "bits or i64 (u4, i8, …), found %s",
 				     qn_parser_found(p));
 	d->zp_bits = (uint8_t)bits;
 	d->zp_signed = zp.is_signed;
-	if (d->zp_bits == d->bits && d->zp_signed == d->is_signed)
-		d->zp_bits = d->zp_signed = 0; /* as they are anyway */
 	p->text->at += n;
+	QN_TRY(zero_point_fraction(p, d));
+	if (d->zp_bits == d->bits && d->zp_signed == d->is_signed && d->zp_fraction == 0)
+		d->zp_bits = d->zp_signed = 0; /* as they are anyway */
 	return QN_OK;
 }

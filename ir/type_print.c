@@ -234,13 +234,15 @@ put_stored(qn_buf *b, const qn_elem *e)
 							    : qn_scale_storage_names[e->scale_as]);
 	if (e->zp_bits != 0)
 		qn_buff(b, ":%c%d", e->zp_signed ? 'i' : 'u', e->zp_bits);
+	if (e->zp_fraction != 0)
+		qn_buff(b, ".%d", e->zp_fraction);
 	qn_buf_putc(b, ' ');
 }
 
 static bool
 has_super(const qn_elem *e)
 {
-	if (e->gran != QN_SUB_CHANNEL || e->scale->kind != QN_SCALE_VEC ||
+	if (e->gran != QN_SUB_CHANNEL || e->zp_fraction != 0 || e->scale->kind != QN_SCALE_VEC ||
 	    e->scale->vec->super == NULL || e->zp_sym != NULL || e->partial)
 		return false;
 	for (int32_t i = 0; i < e->naxis; i++)

@@ -3,8 +3,10 @@
  * integers of few bits.
  *
  *     !quant.uniform<u4:f32:{0:1, 1:32}, f16:u4 {{0.5:8, 0.25:7}}>
+ *     !quant.uniform<u4:f32:{0:1, 1:32}, f32:i32.8 {{0.5:1920, 0.25:-64}}>     zero points 7.5, -0.25
  *
- * The numbers are those of the type without it; each has to be one of the format. */
+ * The numbers are those of the type without it; each has to be one of the format.  Zero points with a fraction
+ * may also be outside the storage range. */
 #include <math.h>
 
 #include "ir/type_impl.h"
@@ -110,6 +112,9 @@ qn_elem_check_stored(const qn_types *t, qn_where *w, qn_elem *d)
 
 	if (d->scale_as == QN_SCALE_AS_EXPRESSED && d->zp_bits == 0)
 		return QN_OK;
+	if (d->zp_fraction != 0 && d->gran != QN_SUB_CHANNEL)
+		return QN_FAIL(qn_where_part(w, QN_PART_ZP), "type.zp.fraction",
+			       "only zero points of blocks have a fraction");
 	if (!leaf || d->zp_sym != NULL)
 		status = w->text.begin == NULL
 				 ? QN_EINVALID
@@ -121,6 +126,9 @@ qn_elem_check_stored(const qn_types *t, qn_where *w, qn_elem *d)
 		status = check_zero_points(w, d);
 	if (status == QN_OK || w->text.begin != NULL)
 		return status;
+	if (d->zp_fraction != 0) /* which is what they mean */
+		return QN_FAIL(w, "type.zp.stored", "a zero point is not one of %c%d.%d",
+			       d->zp_signed ? 'i' : 'u', d->zp_bits, d->zp_fraction);
 	d->scale_as = QN_SCALE_AS_EXPRESSED; /* other numbers than those of the text */
 	d->zp_bits = 0;
 	d->zp_signed = false;

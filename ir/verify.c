@@ -136,6 +136,10 @@ check_outputs(const verifier *v)
 		else if (qn_graph_node(g, o->value)->type->elem->small != QN_SMALL_NONE)
 			graph_error(v, "type.storage.float",
 				    "a value that is not dequantized is returned as", o->name);
+		else if (qn_graph_node(g, o->value)->type->elem->zp_fraction != 0)
+			graph_error(v, "type.zp.fraction",
+				    "a constant whose zero points have a fraction is returned as",
+				    o->name);
 		if (qn_map_gets(&names, o->name) != NULL)
 			graph_error(v, "verify.output", "duplicate output name", o->name);
 		else

@@ -60,6 +60,8 @@ why_not(const qn_types *t, const qn_type *type)
 
 	if (e->kind != QN_ELEM_UNIFORM)
 		return "its type has no scale";
+	if (e->zp_fraction != 0)
+		return "its zero points have a fraction";
 	if (e->bits == 64 && has_zero_points(t, e))
 		return "a zero point of 64-bit values can overflow";
 	for (int32_t d = 0; d < type->rank; d++)

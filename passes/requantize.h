@@ -155,6 +155,9 @@ qn_id qn_rqz_block_product(qn_rw *rw, const char *name, const qn_node *n, qn_id 
 bool qn_rqz_is_table(const qn_rw *rw, const qn_node *n);
 /* The constant w in blocks as one of element e; 0: it is not one, or after an error. */
 qn_id qn_rqz_stored_constant(qn_rw *rw, qn_id w, const qn_elem *e);
+/* A constant in blocks in signed storage of 2, 4 or 8 bits, its zero points moved along; NULL: one does not
+ * fit. */
+const qn_tensor *qn_rqz_signed_storage(qn_model *m, const qn_tensor *w);
 /* A matrix in blocks with its axes swapped; NULL after an error. */
 const qn_tensor *qn_rqz_turned_blocks(qn_types *t, const qn_tensor *w, qn_arena *a);
 /* Values with a scale of run time; values 0: not such values. */

@@ -5,7 +5,8 @@
  *
  * w' has the scales of w as integers of one unit for each output channel (ir/block_scales.h), of as many bits,
  * from 15 down to 8, as let the sums fit 32 bits for all inputs; where 8 bits are too many too, or a scale is lost in
- * them, the sums have 64 bits.  That they fit is proven with the values of the weights and of the bias. */
+ * them, the sums have 64 bits.  That they fit is proven with the values of the weights and of the bias.  Zero points
+ * that w' keeps, with fractions too, are offsets of the blocks' sums, which have 16 bits in units of the channel. */
 #include <math.h>
 
 #include "ir/block_scales.h"
@@ -65,28 +66,29 @@ without_zero_points(qn_types *t, const qn_type *type, uint8_t bits)
 							      : NULL;
 }
 
-/* w, or its values less their zero points as signed ones of 2, 4 or 8 bits, not fewer than it has; NULL: 8 bits
- * do not hold them. */
+/* w, or its values less their zero points as signed ones of 2, 4 or 8 bits, not more than it has.  Where these
+ * do not hold them, the same values in signed storage with the zero points that are left. */
 static const qn_tensor *
-symmetric(qn_types *t, const qn_tensor *w, qn_arena *a)
+signed_values(qn_model *m, const qn_tensor *w, qn_arena *a)
 {
+	qn_types *t = &m->types;
 	const int64_t n = qn_type_count(w->type);
 	int64_t idx[QN_MAX_RANK] = {0}, lo = 0, hi = 0;
-	uint8_t bits = w->type->elem->bits <= 2 ? 2 : w->type->elem->bits <= 4 ? 4 : 8;
+	const uint8_t bits = w->type->elem->bits <= 2 ? 2 : w->type->elem->bits <= 4 ? 4 : 8;
 	void *data;
 
 	if (is_signed_symmetric(t, w->type->elem))
 		return w;
+	if (w->type->elem->zp_fraction != 0)
+		return qn_rqz_signed_storage(m, w);
 	for (int64_t i = 0; i < n; i++) {
 		const int64_t v = next_centred(t, w, i, idx);
 
 		lo = v < lo ? v : lo;
 		hi = v > hi ? v : hi;
 	}
-	while (bits < 8 && (lo < -(1 << (bits - 1)) || hi >= 1 << (bits - 1)))
-		bits = (uint8_t)(bits * 2);
-	if (lo < INT8_MIN || hi > INT8_MAX)
-		return NULL;
+	if (lo < -(1 << (bits - 1)) || hi >= 1 << (bits - 1))
+		return qn_rqz_signed_storage(m, w);
 	const qn_type *type = without_zero_points(t, w->type, bits);
 	if (type == NULL)
 		return NULL;
@@ -145,7 +147,7 @@ signed_weights(qn_rw *rw, qn_id w)
 	qn_model *m = qn_rw_model(rw);
 	const qn_node *n = qn_rw_node(rw, w);
 	const qn_tensor *made = n->op == QN_OP_const && n->type->elem->bits <= 8
-					? symmetric(&m->types, n->value, m->arena)
+					? signed_values(m, n->value, m->arena)
 					: NULL;
 
 	if (made == NULL)
@@ -178,17 +180,34 @@ fits_32(const product *p, const qn_block_scales *b)
 	return true;
 }
 
+/* The weights' type with scales of at most 15 bits, fewer where offsets need them, for sums of 64 bits. */
+static const qn_type *
+choose_wide(qn_rw *rw, const product *p, const char *place, qn_block_scales *b)
+{
+	qn_model *m = qn_rw_model(rw);
+	bool lost;
+
+	for (int32_t k = QN_MANTISSA_MOST; k > 0; k--) {
+		const qn_type *t =
+			qn_block_scales_round(&m->types, place, p->w->type, k, false, &lost);
+
+		if (t == NULL || qn_block_scales_find(&m->types, t, m->scratch, b))
+			return t;
+	}
+	return NULL;
+}
+
 /* The weights' type with scales for sums of *bits. */
 static const qn_type *
 choose(qn_rw *rw, const product *p, const char *place, qn_block_scales *b, int *bits)
 {
 	qn_model *m = qn_rw_model(rw);
-	const qn_type *type = p->w->type;
 	bool lost;
 
 	*bits = 32;
 	for (int32_t k = QN_MANTISSA_MOST; p->x->elem->bits <= 8 && k >= QN_MANTISSA_LEAST; k--) {
-		const qn_type *t = qn_block_scales_round(&m->types, place, type, k, false, &lost);
+		const qn_type *t =
+			qn_block_scales_round(&m->types, place, p->w->type, k, false, &lost);
 
 		if (t == NULL || lost)
 			break;
@@ -196,8 +215,7 @@ choose(qn_rw *rw, const product *p, const char *place, qn_block_scales *b, int *
 			return t;
 	}
 	*bits = 64;
-	type = qn_block_scales_round(&m->types, place, type, QN_MANTISSA_MOST, false, &lost);
-	return type != NULL && qn_block_scales_find(&m->types, type, m->scratch, b) ? type : NULL;
+	return choose_wide(rw, p, place, b);
 }
 
 /* The sums' element with their scales along this axis. */
@@ -261,8 +279,8 @@ qn_rqz_block_product(qn_rw *rw, const char *name, const qn_node *n, qn_id x, qn_
 		return qn_rw_decline(rw,
 				     "weights in blocks are for dense, matmul, conv1d and conv2d");
 	if (in[1] == 0)
-		return qn_rw_decline(rw, "its weights in blocks are not a constant whose values "
-					 "fit 8 signed bits less their zero points");
+		return qn_rw_decline(rw, "its weights in blocks are not a constant of at most 8 "
+					 "bits with zero points within their storage");
 	product p = {.x = qn_rw_node(rw, x)->type, .w = qn_rw_node(rw, in[1])->value};
 	const int64_t channels = p.w->type->dim[0];
 	p.bias = bias != 0 ? bias_values(rw, bias, channels) : NULL;

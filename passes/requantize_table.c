@@ -29,8 +29,9 @@ signed_elem(qn_types *t, const qn_elem *e, int64_t by)
 		return NULL;
 	int64_t *zp = QN_NEW(t->arena, int64_t, p->n);
 	for (size_t i = 0; i < p->n; i++) {
-		zp[i] = (p->zp != NULL ? p->zp[i] : 0) - by;
-		if (zp[i] < e->qmin - by || zp[i] > e->qmax - by)
+		zp[i] = (p->zp != NULL ? p->zp[i] : 0) - by * (INT64_C(1) << e->zp_fraction);
+		if (e->zp_fraction == 0 && !t->lax_zp &&
+		    (zp[i] < e->qmin - by || zp[i] > e->qmax - by))
 			return NULL;
 	}
 	if (qn_params_intern(t, "table", NULL, p->n, p->rank, p->shape, p->scale, zp, &p) != QN_OK)
@@ -43,9 +44,8 @@ signed_elem(qn_types *t, const qn_elem *e, int64_t by)
 	return qn_elem_make(t, "table", &d, &made) == QN_OK ? made : NULL;
 }
 
-/* The table as the kernel takes it; NULL: it does not. */
-static const qn_tensor *
-signed_table(qn_model *m, const qn_tensor *w)
+const qn_tensor *
+qn_rqz_signed_storage(qn_model *m, const qn_tensor *w)
 {
 	const qn_elem *e = w->type->elem;
 	const int64_t by = e->is_signed ? 0 : INT64_C(1) << (packed_bits(e->bits) - 1);
@@ -110,7 +110,7 @@ qn_rqz_gather(qn_rw *rw, const qn_match *m)
 	const qn_id w = qn_rw_node(rw, op->in[0])->in[0];
 	const qn_tensor *value = qn_rw_node(rw, w)->value, *table = NULL;
 	if (value->type->elem->bits < to->elem->bits)
-		table = signed_table(qn_rw_model(rw), value);
+		table = qn_rqz_signed_storage(qn_rw_model(rw), value);
 	if (table == NULL)
 		in[0] = as_stored(rw, w, to->elem);
 	else

@@ -37,7 +37,7 @@ takes_blocks(qn_op op)
 	return op == QN_OP_dense || op == QN_OP_conv1d || op == QN_OP_conv2d;
 }
 
-/* Weights: i8, i4 or i2, all zero points 0, one scale, one per output channel, or in blocks. */
+/* Weights: i8, i4 or i2, one scale or one per output channel, zero points 0, or in blocks. */
 static bool
 check_weights(const qn_graph *g, const qn_node *n)
 {
@@ -54,7 +54,7 @@ check_weights(const qn_graph *g, const qn_node *n)
 				    "in blocks for dense, conv1d and conv2d");
 		return false;
 	}
-	for (size_t i = 0; i < qn_elem_nparams(e); i++) {
+	for (size_t i = 0; e->gran != QN_SUB_CHANNEL && i < qn_elem_nparams(e); i++) {
 		double scale = 0.0;
 		int64_t zp = 0;
 
@@ -155,9 +155,10 @@ block_sum(const qn_block_scales *b, const qn_tensor *w, int32_t d, int64_t at, i
 	int64_t sum = 0;
 
 	if (d == t->rank) {
-		const int64_t v = qn_tensor_i64(w, at);
+		const int64_t v = qn_tensor_i64(w, at),
+			      z = b->offset != NULL ? b->offset[block] : 0;
 
-		return (v < 0 ? -v : v) * far * b->mantissa[block];
+		return ((v < 0 ? -v : v) * b->mantissa[block] + (z < 0 ? -z : z)) * far;
 	}
 	for (int64_t i = 0; i < t->dim[d] && sum <= MOST_SUM; i++)
 		sum += block_sum(b, w, d + 1, at * t->dim[d] + i,

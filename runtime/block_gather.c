@@ -67,7 +67,7 @@ set_index(const qn_type *x, int64_t at, int32_t from, int32_t to, int64_t *idx)
 /* The scales and zero points of row r of mantissas of index o before the axis. */
 static void
 read_row(const qn_graph *g, const layout *l, const qn_gather_blocks_args *d, int64_t o, int64_t r,
-	 double *scale, int64_t *zp)
+	 double *scale, double *zp)
 {
 	int64_t idx[QN_MAX_RANK] = {0};
 
@@ -80,29 +80,79 @@ read_row(const qn_graph *g, const layout *l, const qn_gather_blocks_args *d, int
 
 			if (l->inner > l->axis)
 				idx[l->inner] = b * qn_block_along(l->x, l->inner);
-			qn_elem_param(&g->model->types, l->x->elem, qn_type_param_index(l->x, idx),
-				      &scale[at], &zp[at]);
+			const size_t k = qn_type_param_index(l->x, idx);
+			int64_t unused;
+
+			qn_elem_param(&g->model->types, l->x->elem, k, &scale[at], &unused);
+			zp[at] = qn_elem_zero_point(&g->model->types, l->x->elem, k);
 		}
 	}
 }
 
-/* The scales of a row as integers, and the multiplier of their unit. */
+/* Where the tables of a row are; offset NULL: its zero points are integers. */
+typedef struct row_tables {
+	int16_t *mantissa, *offset;
+	int8_t *zp, *shift;
+} row_tables;
+
+/* The zero points of a row, as integers or as offsets in units of its mantissas; false: one has more bits than
+ * the table. */
 static bool
-set_row(const qn_graph *g, const qn_node *n, double *scale, size_t count, int16_t *mantissa,
-	int32_t *mult, int8_t *shift)
+set_zeros(const double *zp, size_t count, const row_tables *to)
+{
+	const double most = to->offset != NULL ? 0x1p15 : 0x1p7;
+
+	for (size_t i = 0; i < count; i++) {
+		const double z = to->offset != NULL ? floor(0.5 - zp[i] * to->mantissa[i]) : zp[i];
+
+		if (!(z >= -most && z < most))
+			return false;
+		if (to->offset != NULL)
+			to->offset[i] = (int16_t)z;
+		else
+			to->zp[i] = (int8_t)z;
+	}
+	return true;
+}
+
+/* The scales of a row as integers of at most 15 bits, fewer where offsets need them. */
+static bool
+set_mantissas(const double *scale, const double *zp, size_t count, const row_tables *to, int *unit,
+	      qn_arena *a)
+{
+	double *fixed = QN_NEW(a, double, count);
+	bool fits = false;
+
+	for (int32_t bits = QN_MANTISSA_MOST; bits > 0 && !fits; bits--) {
+		memcpy(fixed, scale, count * sizeof *fixed);
+		(void)qn_block_scales_fix(fixed, count, bits, false);
+		if (to->offset != NULL)
+			qn_block_scales_refine(fixed, count, bits);
+		(void)qn_block_scales_unit(fixed, count, unit);
+		for (size_t i = 0; i < count; i++)
+			to->mantissa[i] = (int16_t)ldexp(fixed[i], -*unit);
+		fits = set_zeros(zp, count, to);
+	}
+	return fits;
+}
+
+/* A row's tables, and the multiplier of the unit of its scales. */
+static bool
+set_row(const qn_graph *g, const qn_node *n, const double *scale, const double *zp, size_t count,
+	const row_tables *to, int32_t *mult, qn_arena *a)
 {
 	int unit = 0;
 	int32_t m, s;
 
-	(void)qn_block_scales_fix(scale, count, QN_MANTISSA_MOST, false);
-	(void)qn_block_scales_unit(scale, count, &unit);
-	for (size_t i = 0; i < count; i++)
-		mantissa[i] = (int16_t)ldexp(scale[i], -unit);
+	if (!set_mantissas(scale, zp, count, to, &unit, a))
+		return qn_int_refuse(g, n,
+				     "zero points of 8 bits, or with fractions below 2^14, only") !=
+		       NULL;
 	if (!qn_int_multiplier(g, n, "unit of a row's scales / result scale",
 			       ldexp(1, unit) / qn_scale_of(g, n->type), &m, &s))
 		return false;
 	*mult = m != 0 ? m : *mult; /* one for all units, which are powers of two */
-	*shift = (int8_t)(m != 0 ? s : -31);
+	*to->shift = (int8_t)(m != 0 ? s : -31);
 	return true;
 }
 
@@ -121,29 +171,32 @@ set_rows(const qn_graph *g, const qn_node *n, const layout *l, qn_gather_blocks_
 {
 	const size_t row = (size_t)(d->lines * d->blocks),
 		     rows = (size_t)d->outer * (size_t)d->rows;
-	int16_t *mantissa = QN_NEW(a, int16_t, rows * row);
-	int8_t *zp = QN_NEW(a, int8_t, rows * row), *shift = QN_NEW(a, int8_t, rows);
-	double *scale = QN_NEW(a, double, row);
-	int64_t *zps = QN_NEW(a, int64_t, row);
+	const bool fraction = l->x->elem->zp_fraction != 0;
+	row_tables t = {.mantissa = QN_NEW(a, int16_t, rows * row),
+			.offset = fraction ? QN_NEW(a, int16_t, rows * row) : NULL,
+			.zp = QN_NEW(a, int8_t, rows * row),
+			.shift = QN_NEW(a, int8_t, rows)};
+	double *scale = QN_NEW(a, double, row), *zps = QN_NEW(a, double, row);
 
 	d->mantissas = (int32_t)(rows * row);
+	d->offsets = fraction ? d->mantissas : 0;
 	d->shifts = (int32_t)rows;
 	for (size_t i = 0; i < rows; i++) {
+		const row_tables to = {t.mantissa + i * row, fraction ? t.offset + i * row : NULL,
+				       t.zp + i * row, t.shift + i};
+
 		read_row(g, l, d, (int64_t)i / d->rows, (int64_t)i % d->rows, scale, zps);
-		for (size_t k = 0; k < row; k++) {
-			if (zps[k] != 0)
-				d->zero_points = d->mantissas;
-			zp[i * row + k] = (int8_t)zps[k];
-			if (zps[k] < INT8_MIN || zps[k] > INT8_MAX)
-				return qn_int_refuse(g, n, "zero points of 8 bits only") != NULL;
-		}
-		if (!set_row(g, n, scale, row, mantissa + i * row, &d->mult, &shift[i]))
+		if (!set_row(g, n, scale, zps, row, &to, &d->mult, a))
 			return false;
+		for (size_t k = 0; k < row && !fraction; k++)
+			if (to.zp[k] != 0)
+				d->zero_points = d->mantissas;
 	}
-	drop_equal_shifts(d, shift);
-	d->mantissa = mantissa;
-	d->zp = d->zero_points != 0 ? zp : NULL;
-	d->shift = shift;
+	drop_equal_shifts(d, t.shift);
+	d->mantissa = t.mantissa;
+	d->zp = d->zero_points != 0 ? t.zp : NULL;
+	d->offset = t.offset;
+	d->shift = t.shift;
 	return true;
 }
 

@@ -35,12 +35,14 @@ dense_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.block = (int32_t)b.size[1],
 		.blocks = (int32_t)b.blocks,
 		.mantissas = (int32_t)(b.channels * b.blocks),
+		.offsets = b.offset != NULL ? (int32_t)(b.channels * b.blocks) : 0,
 		.zi = qn_zp_of(g, qn_in_type(g, n, 0)),
 		.lo = INT32_MIN,
 		.hi = INT32_MAX,
 		.mode = g->model->rounding,
 		.mult_n = 1,
 		.mantissa = b.mantissa,
+		.offset = b.offset,
 	};
 	return d;
 }
@@ -90,12 +92,14 @@ conv_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.blocks_w = along(b.count, wt, 2),
 		.blocks_c = along(b.count, wt, 3),
 		.mantissas = (int32_t)(b.channels * b.blocks),
+		.offsets = b.offset != NULL ? (int32_t)(b.channels * b.blocks) : 0,
 		.zi = p.zi,
 		.lo = p.lo,
 		.hi = p.hi,
 		.mode = p.mode,
 		.mult_n = 1,
 		.mantissa = b.mantissa,
+		.offset = b.offset,
 	};
 	c->rows = QN_NEW(a, const void *, (size_t)s.kernel[0]);
 	return c;

@@ -26,7 +26,7 @@ floats() {
 floats 5760 1 | npy w.npy '<f4' '60, 96'
 floats 1920 2 | npy x.npy '<f4' '20, 96'
 values=', "type": "tensor<60x96xf32>"'
-for form in q8_0 q4_0 q5_0; do
+for form in q8_0 q4_0 q5_0 q4_1; do
 	silent "$form" quantize-tensor w.npy --to $form --name w -o $form.irpa
 	silent "$form packed" convert $form.irpa $form.gguf
 	silent "$form as safetensors" convert $form.irpa $form.safetensors
@@ -53,29 +53,47 @@ for form in q8_0 q4_0 q5_0; do
 	same "$form saved run" have.npy saved.npy
 done
 
-# An embedding stays in 4 bits: 60 * 96 / 2 bytes, and 2 for each 32.
-cat >table.json <<'EOF'
-{"quern": 1, "name": "m", "stage": "calibrated", "graph": {
-  "inputs": [{"name": "t", "type": "tensor<1xi32>"}],
-  "constants": {"w": {"file": "q4_0.gguf", "tensor": "w"}},
-  "nodes": [{"op": "dequantize", "name": "dw", "inputs": ["w"]},
-    {"op": "gather", "name": "g", "inputs": ["dw", "t"], "attrs": {"axis": 0}}, {"op": "relu", "name": "y", "inputs": ["g"]}],
-  "outputs": ["y"]}}
-EOF
+# An embedding stays in 4 bits: 60 * 96 / 2 bytes, and 2 for each 32, with offsets 4.
 printf '\000\000\000\000\007\000\000\000\073\000\000\000' | npy t.npy '<i4' '3, 1'
-good table compile table.json --calib t.npy -o table
-has_words table table/m.c 'qn_gather_blocks'
-cases=$((cases + 1))
-cc -std=c99 -O2 -DM_SELFTEST_MAIN table/*.c -o selftest 2>stderr && ./selftest >stdout || fail table "its self-test fails" stderr
-
-silent offsets quantize-tensor w.npy --to q4_1 --name w -o q4_1.irpa
-silent 'offsets packed' convert q4_1.irpa q4_1.gguf
-for kind in gguf irpa; do
-	model m.json q4_1.$kind ''
-	case_of "offsets $kind" 3 layout.constant 'its blocks have offsets|--to q8_0' inspect m.json
-	model m.json q4_1.$kind "$values"
-	silent "offsets $kind values" run m.json x.npy -o out.npy
+for form in q4_0 q4_1; do
+	cat >table.json <<-EOF
+		{"quern": 1, "name": "m", "stage": "calibrated", "graph": {
+		  "inputs": [{"name": "t", "type": "tensor<1xi32>"}],
+		  "constants": {"w": {"file": "$form.gguf", "tensor": "w"}},
+		  "nodes": [{"op": "dequantize", "name": "dw", "inputs": ["w"]},
+		    {"op": "gather", "name": "g", "inputs": ["dw", "t"], "attrs": {"axis": 0}},
+		    {"op": "relu", "name": "y", "inputs": ["g"]}], "outputs": ["y"]}}
+	EOF
+	good "table $form" compile table.json --calib t.npy -o table
+	has_words "table $form" table/m.c 'qn_gather_blocks'
+	silent "table $form eval" eval table.json --calib t.npy --data t.npy
+	awk '$2 == "sqnr" && $3 > 38 { ok = 1 } END { exit !ok }' stdout || fail "table $form" "less than 38 dB" stdout
+	cases=$((cases + 1))
+	cc -std=c99 -O2 -DM_SELFTEST_MAIN table/*.c -o selftest 2>stderr && ./selftest >stdout || fail "table $form" "its self-test fails" stderr
 done
+
+# Forms with blocks of 256: a row of w has two.  The offset of a block is added in integers; q2_K stays in 2 bits, q4_K in 4.
+floats 12288 3 | npy w.npy '<f4' '24, 512'
+floats 10240 4 | npy x.npy '<f4' '20, 512'
+silent plain quantize-tensor w.npy --to plain --name w -o plain.irpa
+for form in q2_K:i2 q4_K:i4 q5_K:i8 q6_K:i8; do
+	bits=${form#*:} form=${form%:*}
+	silent "$form" convert plain.irpa $form.gguf --to $form
+	model m.json $form.gguf ''
+	sed -i 's/1x96/1x512/' m.json
+	silent "$form" opt m.json --calib x.npy --stop-after=legalize -o m.qir
+	has_words "$form bits" m.qir "const : tensor<24x512x!quant.uniform<$bits:f32"
+	silent "$form eval" eval m.json --calib x.npy --data x.npy
+	awk '$2 == "sqnr" && $3 > 38 { ok = 1 } END { exit !ok }' stdout || fail "$form" "less than 38 dB beside the values" stdout
+	silent "$form C" compile m.json --calib x.npy -o k
+	cases=$((cases + 1))
+	cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Werror -fsanitize=undefined -DM_SELFTEST_MAIN k/*.c -o selftest 2>stderr &&
+		./selftest >stdout || fail "$form" "its self-test fails" stderr
+done
+floats 5760 1 | npy w.npy '<f4' '60, 96'
+silent scaled quantize-tensor w.npy --name w -o scaled.irpa
+model m.json scaled.irpa ''
+case_of scaled 3 layout.constant 'it has no blocks|an f32 type' inspect m.json
 model m.json q8_0.gguf ', "type": "tensor<60x96xi8>"'
 case_of type 1 tensor.type 'does not match' inspect m.json
 model m.json q8_0.gguf ', "type": "tensor<96x60xf32>"'

@@ -12,12 +12,13 @@ enum { MOST_BIAS = 30000, MOST_SCALES = 1024 };
 /* ---- types ---- */
 
 static const qn_scale *
-scales(maker *m, size_t n, int32_t rank, const int64_t *shape, const double *scale)
+scales(maker *m, size_t n, int32_t rank, const int64_t *shape, const double *scale,
+       const int64_t *zp)
 {
 	const qn_params *params = NULL;
 
 	build_check(m->b, qn_params_intern(&m->b->model.types, "random", NULL, n, rank, shape,
-					   scale, NULL, &params) == QN_OK);
+					   scale, zp, &params) == QN_OK);
 	return qn_scale_vec(&m->b->model.types, params);
 }
 
@@ -35,7 +36,7 @@ weight_elem(maker *m, int64_t n)
 	if (chance(m, 70)) {
 		for (i = 0; i < n; i++)
 			scale[i] = (double)(float)factor(m, 0.001, 0.06);
-		e.scale = scales(m, (size_t)n, 1, NULL, scale);
+		e.scale = scales(m, (size_t)n, 1, NULL, scale, NULL);
 		e.gran = QN_PER_AXIS;
 		e.naxis = 1;
 		e.axis = &axis;
@@ -56,6 +57,25 @@ block_size(maker *m, int32_t axis, int64_t dim)
 	return pick(m, 1, dim);
 }
 
+enum { MOST_ZERO_BITS = 8 }; /* of a mantissa beside a zero point, so that offsets fit 16 bits */
+
+/* Zero points of n blocks, at times with a fraction; NULL: none. */
+static const int64_t *
+zero_points(maker *m, qn_elem *e, size_t n)
+{
+	int64_t *zp = QN_NEW(&m->b->arena, int64_t, n);
+
+	if (chance(m, 50)) {
+		e->zp_bits = 32;
+		e->zp_signed = true;
+		e->zp_fraction = (uint8_t)pick(m, 1, 16);
+	}
+	const int64_t unit = INT64_C(1) << e->zp_fraction;
+	for (size_t i = 0; i < n; i++)
+		zp[i] = pick(m, e->qmin * unit, e->qmax * unit);
+	return zp;
+}
+
 /* Weights in blocks: each output channel, or those that share a block, has mantissas of its own number of bits
  * and its own unit. NULL: too many blocks. */
 static const qn_elem *
@@ -65,6 +85,7 @@ block_elem(maker *m, int32_t rank, const int64_t *dim)
 	int32_t axis[QN_MAX_RANK];
 	int64_t block[QN_MAX_RANK], count[QN_MAX_RANK], each = 1;
 	double scale[MOST_SCALES];
+	const bool zeros = chance(m, 40);
 
 	if (chance(m, 50))
 		e.qmin = -e.qmax;
@@ -82,13 +103,15 @@ block_elem(maker *m, int32_t rank, const int64_t *dim)
 	if (count[0] * each > MOST_SCALES)
 		return NULL;
 	for (int64_t o = 0; o < count[0]; o++) {
-		const int bits = (int)pick(m, 0, 15), unit = bits + (int)pick(m, 4, 8);
+		const int bits = (int)pick(m, 0, zeros ? MOST_ZERO_BITS : 15),
+			  unit = bits + (int)pick(m, 4, 8);
 
 		for (int64_t k = 0; k < each; k++)
 			scale[o * each + k] =
 				ldexp((double)pick(m, 1, bits > 0 ? (1 << bits) - 1 : 1), -unit);
 	}
-	e.scale = scales(m, (size_t)(count[0] * each), rank, count, scale);
+	const size_t n = (size_t)(count[0] * each);
+	e.scale = scales(m, n, rank, count, scale, zeros ? zero_points(m, &e, n) : NULL);
 	e.gran = QN_SUB_CHANNEL;
 	e.axis = axis;
 	e.block = block;

@@ -3,6 +3,8 @@
  * bit for bit, also under scales below 0 and of 0. */
 #include "tests/unit/layouts_rig.h"
 
+#include <math.h>
+
 enum { ROWS = 3, COLUMNS = 512 };
 
 static qn_layout_tensor
@@ -19,7 +21,8 @@ stored(fixture *f, const char *layout)
 	return t;
 }
 
-/* The values of the constant are those of the layout; but for the sign of 0 under a scale below 0. */
+/* The values of the constant are those of the layout; but for the sign of 0 under a scale below 0, and the last
+ * bit where offsets are zero points with a fraction. */
 static const qn_tensor *
 assert_same_values(fixture *f, const qn_layout_tensor *t)
 {
@@ -33,7 +36,8 @@ assert_same_values(fixture *f, const qn_layout_tensor *t)
 	const qn_tensor *have = qn_tensor_dequantize(
 		&f->t, &f->arena, x, qn_type_plain(&f->t, QN_PLAIN_f32, t->rank, t->dim));
 	for (int64_t i = 0; i < qn_layout_elements(t); i++)
-		if ((float)qn_tensor_f64(have, i) != want[i])
+		if (fabsf((float)qn_tensor_f64(have, i) - want[i]) >
+		    (x->type->elem->zp_fraction != 0 ? fabsf(want[i]) * 0x1p-23F : 0))
 			fail_msg("%s, element %lld: %a, expected %a", t->layout->name, (long long)i,
 				 qn_tensor_f64(have, i), (double)want[i]);
 	return x;
@@ -50,6 +54,11 @@ forms_of_blocks(void **state)
 		    {"q8_0", 8, 32},
 		    {"q3_K", 8, 16},
 		    {"q6_K", 8, 16},
+		    {"q4_1", 4, 32},
+		    {"q5_1", 8, 32},
+		    {"q2_K", 2, 16},
+		    {"q4_K", 4, 32},
+		    {"q5_K", 8, 32},
 		    {"BlockScaledI4Layout", 4, 32},
 		    {"BlockScaledLayout", 8, 32}};
 
@@ -95,23 +104,46 @@ signs_of_scales(void **state)
 	assert_string_equal(f->diags.item[0].id, "layout.value");
 }
 
+/* q4_1 with scales 0.5, -0.5, 0 and one so small beside its offset that all values of the block are the same:
+ * values 0.5 q - 1.25, -0.5 q - 1.25, -1.25, -2560. */
+static void
+offsets_of_blocks(void **state)
+{
+	static const uint16_t scales[] = {0x3800, 0xB800, 0, 1};
+	fixture *f = *state;
+	uint8_t *bytes = QN_NEW(&f->arena, uint8_t, 16 * 20);
+
+	for (int i = 0; i < 512; i++) {
+		uint8_t *block = bytes + i / 32 * 20;
+
+		block[0] = (uint8_t)(scales[i / 32 % 4] & 255);
+		block[1] = (uint8_t)(scales[i / 32 % 4] >> 8);
+		block[3] = i / 32 % 4 == 3 ? 0xE9 : 0xBD; /* -2560, -1.25 */
+		block[4 + i % 16] = (uint8_t)(i * 7);
+	}
+	const qn_layout_tensor t = packed(f, "q4_1", 1, 512, bytes);
+	const qn_elem *e = assert_same_values(f, &t)->type->elem;
+	assert_int_equal(e->zp_fraction, 40);
+	assert_true(qn_elem_zero_point(&f->t, e, 0) == 2.5);
+	assert_true(qn_elem_zero_point(&f->t, e, 1) == 17.5);
+	bytes[3] = 0x7C; /* infinite */
+	const qn_layout_tensor bad = packed(f, "q4_1", 1, 512, bytes);
+	const qn_tensor *x = NULL;
+	assert_int_equal(qn_layout_constant(&f->t, &f->arena, "w", &bad, &x), QN_EINVALID);
+	assert_string_equal(f->diags.item[0].id, "layout.value");
+}
+
 static void
 refused(void **state)
 {
-	static const char *const names[] = {"q4_1", "q5_1", "q2_K",
-					    "q4_K", "q5_K", "TensorScaledLayout"};
 	fixture *f = *state;
 	const qn_tensor *x = NULL;
+	const qn_layout_tensor t = stored(f, "TensorScaledLayout");
 
-	for (size_t i = 0; i < QN_COUNT(names); i++) {
-		const qn_layout_tensor t = stored(f, names[i]);
-
-		assert_int_equal(qn_layout_constant(&f->t, &f->arena, "w", &t, &x),
-				 QN_EUNSUPPORTED);
-		assert_string_equal(f->diags.item[i].id, "layout.constant");
-		assert_same_floats(dequant(f, &t), qn_layout_values(&f->t, &f->arena, &t)->data,
-				   qn_layout_elements(&t));
-	}
+	assert_int_equal(qn_layout_constant(&f->t, &f->arena, "w", &t, &x), QN_EUNSUPPORTED);
+	assert_string_equal(f->diags.item[0].id, "layout.constant");
+	assert_same_floats(dequant(f, &t), qn_layout_values(&f->t, &f->arena, &t)->data,
+			   qn_layout_elements(&t));
 }
 
 static void
@@ -132,10 +164,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(forms_of_blocks),
-		T(signs_of_scales),
-		T(refused),
-		T(plain_is_a_view),
+		T(forms_of_blocks), T(signs_of_scales), T(offsets_of_blocks),
+		T(refused),         T(plain_is_a_view),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
