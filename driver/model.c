@@ -126,6 +126,22 @@ check_own_format(const model_call *c)
 	return status;
 }
 
+static qn_status
+check_context(const model_call *c)
+{
+	const qn_import_format f = qn_import_format_of(c->path);
+
+	if (c->opts.context == 0 || f == QN_IMPORT_GGUF || f == QN_IMPORT_HUGGING_FACE)
+		return c->opts.context <= QN_CONTEXT_MOST
+			       ? QN_OK
+			       : qn_report(&c->ctx->env, QN_EUSAGE, "import.context", c->path,
+					   "a context of %llu tokens (expected at most %d)",
+					   (unsigned long long)c->opts.context,
+					   (int)QN_CONTEXT_MOST);
+	return qn_report(&c->ctx->env, QN_EUSAGE, "import.context", c->path,
+			 "only language models have a context: .gguf, or a Hugging Face folder");
+}
+
 /* Warns of outputs that fixed inputs make constants: a program without steps, most likely not what
  * was meant. */
 static void
@@ -162,6 +178,7 @@ load(void *arg, qn_arena *scratch)
 	qn_box_new(c->ctx, stem(scratch, c->path), &c->box);
 	qn_model_box *box = c->box;
 	box->m.types.lax_zp = c->opts.lax_zp != 0;
+	QN_TRY(check_context(c));
 	QN_TRY(qn_host_pointers(env, "dim", c->opts.ndim, c->opts.dim));
 	QN_TRY(qn_host_pointers(env, "tie", c->opts.ntie, c->opts.tie));
 	QN_TRY(qn_host_list(env, "value", c->opts.nvalue, c->opts.value));
@@ -218,6 +235,7 @@ qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *opts, qn_model **
 	c.how = (qn_import_how){.ndim = o.ndim,
 				.dim = o.dim,
 				.from_float = o.from_float != 0,
+				.context = (int64_t)o.context,
 				.times = o.limit < MOST_TIMES ? o.limit : MOST_TIMES};
 	qn_status status = qn_guard(ctx, load, &c);
 	if (status == QN_OK)

@@ -48,6 +48,8 @@ qn_archive_read_fn qn_gguf_read, qn_safetensors_read, qn_irpa_read;
 /* model.safetensors.index.json with the files that it names; a folder with config.json. */
 qn_status qn_safetensors_read_index(qn_archive_data *d, const char *path) QN_MUST_CHECK;
 qn_status qn_hugging_face_read(qn_archive_data *d, const char *folder) QN_MUST_CHECK;
+/* Whether a folder has a config.json. */
+bool qn_hugging_face_is(qn_arena *a, const char *folder);
 
 /* A writer in two steps: what of d the format has, as an archive of such tensors and properties, then
  * its bytes.  place of d: the file to be written, for messages. */

@@ -115,6 +115,12 @@ has(qn_arena *a, const char *folder, const char *name)
 	return false;
 }
 
+bool
+qn_hugging_face_is(qn_arena *a, const char *folder)
+{
+	return has(a, folder, "config.json");
+}
+
 qn_status
 qn_hugging_face_read(qn_archive_data *d, const char *folder)
 {

@@ -75,6 +75,15 @@ qn_property_u64(const qn_property *p, uint64_t *out)
 }
 
 bool
+qn_property_f64(const qn_property *p, double *out)
+{
+	if (p->array || types[p->type].dtype == NULL || p->type == QN_VALUE_BOOL)
+		return false;
+	*out = qn_dtype_load(qn_dtype_by_name(types[p->type].dtype), p->data, 0);
+	return true;
+}
+
+bool
 qn_property_string(const qn_property *p, const char **s, size_t *n)
 {
 	if (p->array || p->type != QN_VALUE_STRING)

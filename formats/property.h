@@ -48,6 +48,8 @@ const char *qn_value_name(qn_value_type t);
 
 /* An integer of any width; false: not one number of that kind. */
 bool qn_property_u64(const qn_property *p, uint64_t *out);
+/* A number of any type; false: not one number. */
+bool qn_property_f64(const qn_property *p, double *out);
 /* A string as its bytes; false: not a single string. */
 bool qn_property_string(const qn_property *p, const char **s, size_t *n);
 

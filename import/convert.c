@@ -38,7 +38,6 @@ static const struct {
 	{".safetensors",
 	 "weights without a graph: export the model that they belong to as .onnx, or "
 	 "name them in a .json graph (docs/json-format.md)"},
-	{".gguf", ARCHIVE},
 	{".irpa", ARCHIVE},
 	{".npz",
 	 "arrays without a graph: weights are named in a .json graph (docs/json-format.md); "
@@ -95,6 +94,6 @@ qn_import_refuse(qn_arena *a, const char *path)
 	if (convert != NULL)
 		return qn_report(a->env, QN_EUSAGE, "model.format", path, "this is %s", convert);
 	return qn_report(a->env, QN_EUSAGE, "model.format", path,
-			 "unknown file extension (expected .json (graph), .qir (text form), .onnx "
-			 "or .tflite)");
+			 "unknown file extension (expected .json (graph), .qir (text form), .onnx, "
+			 ".tflite, .gguf, or a folder with a config.json)");
 }

@@ -14,6 +14,8 @@
 #include "ir/graph.h"
 #include "ir/pin.h"
 
+enum { QN_CONTEXT_MOST = 1 << 20 }; /* tokens that a language model remembers */
+
 /* What reading may be told. */
 typedef struct qn_import_how {
 	size_t ndim;
@@ -22,14 +24,21 @@ typedef struct qn_import_how {
 	const char *const *dim;
 	/* an already quantized file: its float values, without its parameters */
 	bool from_float;
-	uint64_t times; /* limits of what a file may need, in multiples of docs/limits.md; 0: 1 */
+	int64_t context; /* tokens that a language model remembers; 0: the default */
+	uint64_t times;  /* limits of what a file may need, in multiples of docs/limits.md; 0: 1 */
 	size_t npin;
 	qn_pin *pin; /* inputs that become constants */
 } qn_import_how;
 
-typedef enum qn_import_format { QN_IMPORT_NONE, QN_IMPORT_ONNX, QN_IMPORT_TFLITE } qn_import_format;
+typedef enum qn_import_format {
+	QN_IMPORT_NONE,
+	QN_IMPORT_ONNX,
+	QN_IMPORT_TFLITE,
+	QN_IMPORT_GGUF,
+	QN_IMPORT_HUGGING_FACE /* a folder with a config.json */
+} qn_import_format;
 
-/* By the file extension: .onnx, .tflite (also .lite), else NONE. */
+/* By the file extension: .onnx, .tflite (also .lite), .gguf; a folder; else NONE. */
 qn_import_format qn_import_format_of(const char *path);
 
 /* Says why a file whose extension names no format is not read: it is not there, is of another format
@@ -55,6 +64,12 @@ qn_status qn_onnx_read_value(qn_model *m, const char *file, const void *data, si
 			     const qn_tensor **out, qn_plain *stored) QN_MUST_CHECK;
 qn_status qn_tflite_read(qn_model *m, const char *file, const void *data, size_t n,
 			 const qn_import_how *how) QN_MUST_CHECK;
+
+/* Language models: the bytes of a GGUF file; a folder. */
+qn_status qn_gguf_read_model(qn_model *m, const char *file, const void *data, size_t n,
+			     const qn_import_how *how) QN_MUST_CHECK;
+qn_status qn_hugging_face_read_model(qn_model *m, const char *folder,
+				     const qn_import_how *how) QN_MUST_CHECK;
 
 /* Row i of the tables of operators that are read; name NULL past the last.  Rows of one operator may be several, for
  * versions of it. */

@@ -147,6 +147,8 @@ qn_status qn_layout_repack(qn_env *env, qn_arena *a, const char *place, const qn
 
 /* ---- as a constant of a graph ---- */
 
+/* Whether qn_layout_constant has a type for the layout. */
+bool qn_layout_is_constant(const qn_layout_tensor *t);
 /* A plain tensor as a view.  Blocks as a quantized type with a scale and a zero point for each, which
  * stands for the same values; of 8 bits, of BlockScaledI4 and its forms of 4.  Reports layout.constant
  * for what no type stands for, blocks with offsets among them, and layout.value. */

@@ -220,6 +220,18 @@ of_blocks(maker *k, const qn_tensor **out)
 	return QN_OK;
 }
 
+bool
+qn_layout_is_constant(const qn_layout_tensor *t)
+{
+	if (qn_layout_is_plain(t))
+		return t->plane[0].dtype->small == QN_SMALL_NONE;
+	if (t->layout->packed != NULL)
+		return !t->layout->packed->offset;
+	return qn_layout_block(t) > 1 && qn_layout_plane(t, "d") != NULL &&
+	       qn_layout_plane(t, "qs") != NULL && qn_layout_plane(t, "m") == NULL &&
+	       qn_layout_plane(t, "dmin") == NULL;
+}
+
 qn_status
 qn_layout_constant(qn_types *types, qn_arena *a, const char *place, const qn_layout_tensor *t,
 		   const qn_tensor **out)

@@ -148,9 +148,9 @@ const command command_rows[] = {
 	 "        --stop-after=requantize --emit=json -o q.json",
 	 1, 1, cmd_opt},
 	{"import", CMD_IMPORT, "MODEL -o FILE [options]",
-	 "convert an ONNX or TFLite model to a graph file",
-	 "Reads an .onnx or .tflite (or any model) and writes its graph as JSON or text: "
-	 "operators, "
+	 "convert an ONNX, TFLite or GGUF model to a graph file",
+	 "Reads an .onnx, .tflite or .gguf, a Hugging Face folder (or any model) and writes its "
+	 "graph as JSON or text: operators, "
 	 "names and weights can be read and changed, and every other command takes the result. "
 	 "docs/importing.md lists what is read.",
 	 "  quern import " DIGITS " -o copy.json\n"

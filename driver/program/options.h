@@ -55,6 +55,7 @@ typedef struct options {
 	int limit;        /* factor of the limits of a file; 0: 1 */
 	int time_limit;   /* seconds; 0: 60 */
 	int match_limit;  /* times the steps of searches for patterns; 0: 1 */
+	int context;      /* tokens that a language model remembers; 0: the default */
 	int sequence;     /* steps; 0: all samples */
 	int threads;      /* 0: as many as the machine has cores */
 	int block;        /* elements that share a scale; 0: not given */

@@ -320,6 +320,9 @@ const option_row option_rows[] = {
 	{"--input-dim", 0, GROUP_MODEL, READING, LIST(dim), .value = "NAME=N",
 	 .help = "length of a dimension that an .onnx or .tflite leaves open: batch=1, or "
 		 "image:0=1 by input and axis"},
+	{"--context", 0, GROUP_MODEL, READING, COUNT(context), .most = 1 << 20, .value = "N",
+	 .help = "tokens that a language model (.gguf or a Hugging Face folder) remembers "
+		 "(default: 256, or what it was made for)"},
 	{"--lax-zp", 0, GROUP_MODEL, READING, FLAG(lax_zp),
 	 .help = "accept zero points outside the storage range, as MLIR does (default: an error; "
 		 "docs/types.md)"},

@@ -225,6 +225,13 @@ takes_dims(const char *path)
 	return path != NULL && !program_ends(path, ".json") && !program_ends(path, ".qir");
 }
 
+/* A context is given to language models: a .gguf, or a folder. */
+static bool
+takes_context(const char *path)
+{
+	return takes_dims(path) && !program_ends(path, ".onnx") && !program_ends(path, ".tflite");
+}
+
 static qn_status
 load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, bool optional,
 	   qn_model **out)
@@ -237,6 +244,7 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 		.ndim = (size_t)o->ndim,
 		.from_float = from_float,
 		.limit = (uint64_t)o->limit,
+		.context = (uint64_t)o->context,
 		.lax_zp = o->lax_zp,
 		.value = value,
 		.nvalue = (size_t)o->nvalue,
@@ -252,6 +260,8 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 		how.ndim = how.ntie = 0;
 		how.front_end = NULL;
 	}
+	if (!takes_context(path) && (takes_context(o->model) || takes_context(o->against)))
+		how.context = 0;
 	for (int i = 0; i < o->nvalue && status == QN_OK; i++)
 		status = input_value(ctx, o->value[i], optional, name[i], &value[i]);
 	return status == QN_OK ? qn_import(ctx, path, &how, out) : status;

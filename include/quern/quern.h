@@ -248,7 +248,8 @@ QN_API void qn_abandon(qn_ctx *ctx);
 /* ---- models: read ---- */
 
 /* Reads a model.  The file extension names the format: .json (docs/json-format.md), .qir (text
- * form, docs/ir.md), .onnx or .tflite (docs/importing.md).  *out belongs to the context; NULL on
+ * form, docs/ir.md), .onnx, .tflite or .gguf (docs/importing.md), or it is a Hugging Face
+ * folder.  *out belongs to the context; NULL on
  * failure. What is not supported is QN_EUNSUPPORTED with a diagnostic for each node: its name,
  * operator and version, the condition and the value that breaks it, what to do. */
 QN_API qn_status qn_load(qn_ctx *ctx, const char *path, qn_model **out);
@@ -303,6 +304,10 @@ typedef struct qn_import_opts { /* all zero: defaults */
 	 * their inputs and outputs, their weights and biases are quantized (docs/importing.md).
 	 * NULL: none.  Errors: quant-params.…. */
 	const char *quant_params;
+	/* Of a language model (.gguf, a Hugging Face folder): tokens that it remembers, at most 2^20;
+	 * 0: 256, or what it was made for if that is less.  Error: import.context.  Warning:
+	 * llm.context (more than it was made for). */
+	uint64_t context;
 } qn_import_opts;
 
 /* qn_load with options; opts NULL: defaults. */

@@ -153,10 +153,14 @@ case_of empty-file 1 json.syntax 'empty.json:1:1: error|empty' compile empty.jso
 case_of cut-json 1 json.syntax 'cut.json:2:' compile cut.json --calib ok.npy -o out -q
 case_of twice-json 1 json.syntax 'twice.json:2:1: error|after the end' compile twice.json --calib ok.npy -o out -q
 case_of file-ending 2 model.format 'good.txt: error|.json|.qir' compile good.txt --calib ok.npy -o out -q
-for row in 'saved_model from_saved_model(folder)' 'net.h5 from_keras_model' 'net.keras a Keras model' 'NET.PT torch.onnx.export' 'a.pth torch.onnx.export' 'saved_model.pb tf2onnx' 'm.pkl skl2onnx' 'w.safetensors docs/json-format.md' 'w.gguf quern tensors' 'w.irpa quern convert'; do
+for row in 'saved_model from_saved_model(folder)' 'net.h5 from_keras_model' 'net.keras a Keras model' 'NET.PT torch.onnx.export' 'a.pth torch.onnx.export' 'saved_model.pb tf2onnx' 'm.pkl skl2onnx' 'w.safetensors docs/json-format.md' 'w.irpa quern convert'; do
 	printf 'bytes' >"${row%% *}"
 	case_of "convert ${row%% *}" 2 model.format "${row%% *}: error: this is |${row#* }" inspect "${row%% *}" -q
 done
+printf 'bytes' >w.gguf
+case_of gguf 1 gguf.magic 'w.gguf: error' inspect w.gguf -q
+mkdir saved_folder
+case_of folder 2 model.format 'from_saved_model(folder)' inspect saved_folder -q
 printf 'model "m" stage float\ngraph @main(%%x: tensor<4xf32>) {\n  %%y = relu %%q : tensor<4xf32>\n  return %%y\n}\n' >text.qir
 case_of text-form 1 graph.value.undefined 'text.qir:3:13: error|%q' inspect text.qir
 : >empty.qir

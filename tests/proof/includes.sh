@@ -67,7 +67,7 @@ check public "include/quern/*.h" quern/
 check ir "$(sources ir) ir/*.def" ir/ quern/quern.h quern/host_ops.h quern/layout.h
 check formats "$(sources formats)" formats/ ir/
 check import "$(sources import)" import/ ir/ formats/ runtime/interp.h runtime/impls.h \
-	runtime/tflite_tables.h
+	runtime/math.h runtime/tflite_tables.h
 check kernels "runtime/fixed.h.in runtime/kernels/*.h.in" ../fixed.h aligned.h bits2.h bits4.h conv2d.h dense.h dsp.h dsp_bits4.h dsp_channels.h dsp_conv.h dsp_dense.h dsp_tiles.h elementwise.h gather.h log_mel.h plain.h pool.h products.h \
 	scalar.h scalar_bits4.h vector.h vector_args.h vector_bits4.h vector_conv.h vector_dense.h
 check runtime "$(sources runtime)" runtime/ ir/

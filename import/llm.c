@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* llm.c - reads a GGUF file, or a folder of Hugging Face, as a language model. */
+#include "import/llm.h"
+
+static qn_status
+read_model(qn_llm *l, qn_model *m, size_t bytes, const qn_import_how *how)
+{
+	qn_importer_begin(&l->im, m, l->file.place, bytes, how);
+	l->taken = QN_NEW(m->scratch, bool, l->file.n + 1);
+	QN_TRY(qn_llm_configure(l));
+	qn_importer_dims_used(&l->im);
+	qn_llm_graph(l);
+	qn_importer_at(&l->im, "", "", 0);
+	qn_llm_tensors_used(l);
+	return qn_importer_end(&l->im);
+}
+
+qn_status
+qn_gguf_read_model(qn_model *m, const char *file, const void *data, size_t n,
+		   const qn_import_how *how)
+{
+	qn_llm *l = QN_NEW(m->scratch, qn_llm, 1);
+
+	qn_archive_init(&l->file, m->arena, "GGUF", file);
+	QN_TRY(qn_gguf_read(&l->file, data, n));
+	return read_model(l, m, n, how);
+}
+
+qn_status
+qn_hugging_face_read_model(qn_model *m, const char *folder, const qn_import_how *how)
+{
+	qn_llm *l = QN_NEW(m->scratch, qn_llm, 1);
+	size_t bytes = 0;
+
+	l->hugging_face = true;
+	qn_archive_init(&l->file, m->arena, "Hugging Face folder", folder);
+	QN_TRY(qn_hugging_face_read(&l->file, folder));
+	for (size_t i = 0; i < l->file.n; i++)
+		bytes += qn_layout_bytes(&l->file.tensor[i].t);
+	return read_model(l, m, bytes, how);
+}

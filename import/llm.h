@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* llm.h - language models of files that hold tensors and hyper-parameters, but no graph: GGUF files, and folders of
+ * Hugging Face.
+ *
+ *   general.architecture = "llama"      ─▶  qn_llm (llm_config.c)   5 blocks, 8 heads …
+ *   blk.0.attn_q.weight  q8_0 [64,64]   ─▶  values (llm_weights.c)  const, dequantize
+ *                                       ─▶  graph (llm_graph.c)     token -> logits, states: position, keys, values
+ *
+ * Keys, names and architectures are rows, so that both kinds of file give the same graph. */
+#ifndef QN_IMPORT_LLM_H
+#define QN_IMPORT_LLM_H
+
+#include "formats/archive.h"
+#include "import/importer.h"
+
+/* What distinguishes architectures.  All have RMS norms, rotary embeddings, groups of queries that share keys and
+ * values, and a gated feed-forward network. */
+typedef struct qn_llm_arch {
+	const char *name; /* in GGUF files, and as model_type in config.json */
+	bool pairs;    /* in a GGUF file elements 2i and 2i+1 rotate together; else i and i + n/2 */
+	bool qkv_bias; /* queries, keys and values have biases */
+	bool gelu;     /* of the gate, with tanh; else silu */
+	bool scaled;   /* embeddings are multiplied by the root of their length */
+	bool norm_plus_1; /* Hugging Face stores the weights of norms minus 1 */
+} qn_llm_arch;
+
+enum { QN_LLM_CONTEXT = 256 }; /* tokens of the cache where nothing else is said */
+
+/* The hyper-parameters. */
+typedef struct qn_llm {
+	qn_importer im;
+	qn_archive_data file;
+	bool hugging_face;
+	const qn_llm_arch *arch;
+	int64_t blocks, width, hidden, heads, kv_heads, head_dim, value_dim, rope_dim;
+	int64_t trained, vocab, window;
+	double rope_base, epsilon;
+	double rope_factor; /* positions are divided by it */
+	int64_t context;    /* of the cache */
+	bool *taken;        /* tensors of the file that the graph reads */
+} qn_llm;
+
+/* The tensors of the network, by what they are for. */
+typedef enum qn_llm_role {
+	QN_LLM_EMBEDDING,
+	QN_LLM_FINAL_NORM,
+	QN_LLM_OUTPUT,
+	QN_LLM_ATTN_NORM,
+	QN_LLM_Q,
+	QN_LLM_K,
+	QN_LLM_V,
+	QN_LLM_ATTN_OUTPUT,
+	QN_LLM_FFN_NORM,
+	QN_LLM_GATE,
+	QN_LLM_UP,
+	QN_LLM_DOWN,
+	QN_LLM_ROPE_FACTORS, /* optional: frequencies are divided by them */
+	QN_LLM_NROLE
+} qn_llm_role;
+
+/* Whether the logits have the matrix of the embeddings. */
+bool qn_llm_is_tied(qn_llm *l);
+/* Fills l from the file's properties and its context from the caller's.  Ids: llm.architecture, llm.key, llm.value. */
+qn_status qn_llm_configure(qn_llm *l) QN_MUST_CHECK;
+
+/* The stem of a role's name in GGUF files, "blk.2.attn_q", which nodes have too. */
+const char *qn_llm_stem(qn_llm *l, qn_llm_role role, int64_t block);
+/* The float values of a tensor "STEM.weight" or "STEM.bias" with these dims: a constant, or what is stored and its
+ * dequantize.  0: it is not there (optional), or after a report (llm.tensor). */
+qn_id qn_llm_matrix(qn_llm *l, qn_llm_role role, int64_t block, int64_t rows, int64_t columns);
+qn_id qn_llm_vector(qn_llm *l, qn_llm_role role, int64_t block, const char *suffix, int64_t n);
+bool qn_llm_has(qn_llm *l, qn_llm_role role, int64_t block, const char *suffix);
+/* Plain float values of a vector, n of them; NULL: not there, or reported. */
+const float *qn_llm_floats(qn_llm *l, qn_llm_role role, int64_t n);
+/* Reports tensors that nothing has read: another network than this one would be computed without them. */
+void qn_llm_tensors_used(qn_llm *l);
+
+/* Tables by position: constants [context, head_dim / 2, 2], or [context, 2, head_dim / 2], of the cosines, and of the
+ * sines with the sign of the other element's part (llm_rotary.c). */
+void qn_llm_rotary_tables(qn_llm *l, qn_id *cosines, qn_id *sines);
+/* x [heads, head_dim] rotated by such rows. */
+qn_id qn_llm_rotate(qn_llm *l, qn_id x, int64_t heads, qn_id cosines, qn_id sines);
+/* Whether the elements 2i and 2i+1 of a head rotate together. */
+bool qn_llm_rotates_pairs(const qn_llm *l);
+
+/* The network, with its inputs, outputs and states. */
+void qn_llm_graph(qn_llm *l);
+
+#endif

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* llm_config.c - hyper-parameters of a language model, from the properties of its file.
+ *
+ *   GGUF            general.architecture "llama"     llama.attention.head_count 8
+ *   Hugging Face    model_type "llama"               num_attention_heads 8
+ *
+ * A number that contradicts another, or the tensors, is an error: a graph of it would compute something else. */
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "import/llm.h"
+#include "ir/diag.h"
+
+static const qn_llm_arch archs[] = {
+	{.name = "llama", .pairs = true},
+	{.name = "qwen2", .qkv_bias = true},
+	{.name = "gemma", .gelu = true, .scaled = true, .norm_plus_1 = true},
+};
+
+typedef struct key_row {
+	const char *gguf, *hugging_face; /* NULL: such files have no such key */
+	size_t offset;                   /* of the member of qn_llm */
+	int64_t most;                    /* 0: a float above 0 */
+	bool required;
+} key_row;
+
+#define MEMBER(name) offsetof(qn_llm, name)
+#define MOST INT32_MAX
+
+static const key_row keys[] = {
+	{"block_count", "num_hidden_layers", MEMBER(blocks), MOST, true},
+	{"embedding_length", "hidden_size", MEMBER(width), MOST, true},
+	{"feed_forward_length", "intermediate_size", MEMBER(hidden), MOST, true},
+	{"attention.head_count", "num_attention_heads", MEMBER(heads), MOST, true},
+	{"attention.head_count_kv", "num_key_value_heads", MEMBER(kv_heads), MOST, false},
+	{"attention.key_length", "head_dim", MEMBER(head_dim), MOST, false},
+	{"attention.value_length", NULL, MEMBER(value_dim), MOST, false},
+	{"rope.dimension_count", NULL, MEMBER(rope_dim), MOST, false},
+	{"context_length", "max_position_embeddings", MEMBER(trained), MOST, false},
+	{"vocab_size", "vocab_size", MEMBER(vocab), MOST, false},
+	{"attention.sliding_window", "sliding_window", MEMBER(window), MOST, false},
+	{"rope.freq_base", "rope_theta", MEMBER(rope_base), 0, false},
+	{"rope.scaling.factor", NULL, MEMBER(rope_factor), 0, false},
+	{"attention.layer_norm_rms_epsilon", "rms_norm_eps", MEMBER(epsilon), 0, true},
+};
+
+static const char *
+text(qn_llm *l, const char *fmt, const char *a, const char *b)
+{
+	qn_buf buf;
+
+	qn_buf_init(&buf, l->im.scratch);
+	qn_buff(&buf, fmt, a, b);
+	return qn_buf_str(&buf);
+}
+
+/* The key as this file writes it; NULL: it has none. */
+static const char *
+key_of(qn_llm *l, const char *gguf, const char *hugging_face)
+{
+	return l->hugging_face ? hugging_face : text(l, "%s.%s", l->arch->name, gguf);
+}
+
+static qn_status
+refuse(qn_llm *l, const char *id, const char *key, const char *why)
+{
+	return qn_report(l->im.m->env, QN_EINVALID, id,
+			 qn_archive_at(l->im.m->arena, l->im.file, "key", key), "%s", why);
+}
+
+static qn_status
+take_key(qn_llm *l, const key_row *row)
+{
+	const char *key = key_of(l, row->gguf, row->hugging_face);
+	const qn_property *p = key != NULL ? qn_archive_value(&l->file, key) : NULL;
+	void *to = (char *)l + row->offset;
+	double real = 0;
+	uint64_t n = 0;
+
+	if (p != NULL && p->type == QN_VALUE_JSON && p->bytes == 4 &&
+	    memcmp(p->data, "null", 4) == 0)
+		p = NULL;
+	if (p == NULL)
+		return row->required ? refuse(l, "llm.key", key, "missing key") : QN_OK;
+	if (row->most == 0) {
+		if (!qn_property_f64(p, &real) || !(real > 0) || !isfinite(real))
+			return refuse(l, "llm.value", key,
+				      text(l, "%s is not a number above 0",
+					   qn_property_json(l->im.scratch, p), ""));
+		*(double *)to = real;
+		return QN_OK;
+	}
+	if (!qn_property_u64(p, &n) || n == 0 || n > (uint64_t)row->most)
+		return refuse(l, "llm.value", key,
+			      text(l, "%s is not an integer from 1 to 2147483647",
+				   qn_property_json(l->im.scratch, p), ""));
+	*(int64_t *)to = (int64_t)n;
+	return QN_OK;
+}
+
+/* The architecture's row; lists them when there is none. */
+static qn_status
+take_arch(qn_llm *l)
+{
+	const char *key = l->hugging_face ? "model_type" : "general.architecture", *s = NULL;
+	const qn_property *p = qn_archive_value(&l->file, key);
+	size_t n = 0;
+	qn_buf b;
+
+	if (p == NULL || !qn_property_string(p, &s, &n))
+		return refuse(l, "llm.key", key,
+			      "missing key: the file does not say which network its tensors are "
+			      "of; quern tensors lists them");
+	qn_buf_init(&b, l->im.scratch);
+	for (size_t i = 0; i < QN_COUNT(archs); i++) {
+		if (strlen(archs[i].name) == n && memcmp(archs[i].name, s, n) == 0)
+			l->arch = &archs[i];
+		qn_buff(&b, "%s%s", i > 0 ? ", " : "", archs[i].name);
+	}
+	if (l->arch != NULL)
+		return QN_OK;
+	return qn_report(l->im.m->env, QN_EUNSUPPORTED, "llm.architecture", l->im.file,
+			 "unsupported architecture %s (supported: %s); quern tensors and quern "
+			 "convert read its tensors",
+			 qn_property_json(l->im.scratch, p), qn_buf_str(&b));
+}
+
+/* Whether a property is absent, or one of these words. */
+static bool
+is_word(const qn_property *p, const char *word)
+{
+	const char *s = NULL;
+	size_t n = 0;
+
+	return p != NULL && qn_property_string(p, &s, &n) && n == strlen(word) &&
+	       memcmp(s, word, n) == 0;
+}
+
+/* Frequencies are scaled by nothing, or linearly. */
+static qn_status
+take_scaling(qn_llm *l)
+{
+	const char *key = key_of(l, "rope.scaling.type", "rope_scaling");
+	const qn_property *p = qn_archive_value(&l->file, key);
+	const bool null = p != NULL && p->type == QN_VALUE_JSON && p->bytes == 4 &&
+			  memcmp(p->data, "null", 4) == 0;
+
+	if (p == NULL || null || is_word(p, "none")) {
+		l->rope_factor = 1.0;
+		return QN_OK;
+	}
+	if (is_word(p, "linear"))
+		return QN_OK;
+	return qn_report(l->im.m->env, QN_EUNSUPPORTED, "llm.scaling",
+			 qn_archive_at(l->im.m->arena, l->im.file, "key", key),
+			 "rotary embeddings scaled by %s (supported: none, and linear in GGUF "
+			 "files)",
+			 qn_property_json(l->im.scratch, p));
+}
+
+static void
+set_defaults(qn_llm *l)
+{
+	if (l->kv_heads == 0)
+		l->kv_heads = l->heads;
+	if (l->head_dim == 0)
+		l->head_dim = l->width / l->heads;
+	if (l->value_dim == 0)
+		l->value_dim = l->head_dim;
+	if (l->rope_dim == 0)
+		l->rope_dim = l->head_dim;
+	if (l->rope_base == 0)
+		l->rope_base = 10000.0;
+	if (l->rope_factor == 0)
+		l->rope_factor = 1.0;
+}
+
+/* A folder of Hugging Face may have a window that it does not use. */
+static bool
+uses_window(const qn_llm *l)
+{
+	const qn_property *p = qn_archive_value(&l->file, "use_sliding_window");
+	uint64_t use = 1;
+
+	return p == NULL || !qn_property_u64(p, &use) || use != 0;
+}
+
+bool
+qn_llm_is_tied(qn_llm *l)
+{
+	const qn_property *p = qn_archive_value(&l->file, "tie_word_embeddings");
+	uint64_t tie = !qn_llm_has(l, QN_LLM_OUTPUT, 0, ".weight");
+
+	if (l->hugging_face && p != NULL)
+		(void)qn_property_u64(p, &tie);
+	return tie != 0;
+}
+
+/* What two keys say together. */
+static qn_status
+check(qn_llm *l)
+{
+	const struct {
+		bool wrong;
+		const char *gguf, *hugging_face, *why;
+	} rules[] = {
+		{(uint64_t)l->blocks > l->file.n, "block_count", "num_hidden_layers",
+		 "there are more blocks than the file has tensors"},
+		{l->head_dim == 0 || l->head_dim % 2 != 0, "attention.key_length", "head_dim",
+		 "the length of a head is not even and above 0, so its elements cannot rotate in "
+		 "pairs"},
+		{l->heads % l->kv_heads != 0, "attention.head_count_kv", "num_key_value_heads",
+		 "it does not divide the number of heads"},
+		{l->value_dim != l->head_dim, "attention.value_length", "head_dim",
+		 "values of another length than keys are not supported"},
+		{l->window > 0 && l->window < l->context && uses_window(l),
+		 "attention.sliding_window", "sliding_window",
+		 "attention to the last tokens alone is not supported; a cache of at most so many "
+		 "(--context N) computes the same"},
+		{l->rope_dim > l->head_dim || l->rope_dim % 2 != 0 ||
+			 (!qn_llm_rotates_pairs(l) && l->rope_dim != l->head_dim),
+		 "rope.dimension_count", "head_dim",
+		 qn_llm_rotates_pairs(l)
+			 ? "it is not an even number up to the length of a head"
+			 : "only rotations of whole heads are supported for this architecture"},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(rules); i++)
+		if (rules[i].wrong)
+			return refuse(l, "llm.value",
+				      key_of(l, rules[i].gguf, rules[i].hugging_face),
+				      rules[i].why);
+	return QN_OK;
+}
+
+/* The vocabulary is as long as the table of embeddings. */
+static void
+take_vocabulary(qn_llm *l)
+{
+	const qn_named_tensor *t = qn_archive_named(
+		&l->file, l->hugging_face ? "model.embed_tokens.weight" : "token_embd.weight");
+
+	if (l->vocab == 0 && t != NULL && t->t.rank == 2)
+		l->vocab = t->t.dim[0];
+}
+
+/* The cache's tokens: as the caller says, else a default within what the model was trained for. */
+static void
+take_context(qn_llm *l)
+{
+	const int64_t wanted = l->im.how->context;
+
+	l->context = wanted > 0 ? wanted : QN_LLM_CONTEXT;
+	if (l->trained == 0 || l->context <= l->trained)
+		return;
+	if (wanted == 0)
+		l->context = l->trained;
+	else
+		qn_warn(l->im.m->env, "llm.context", l->im.file,
+			"a context of %lld tokens is longer than the %lld that the model was made "
+			"for",
+			(long long)wanted, (long long)l->trained);
+}
+
+qn_status
+qn_llm_configure(qn_llm *l)
+{
+	qn_status status = QN_OK;
+
+	QN_TRY(take_arch(l));
+	for (size_t i = 0; i < QN_COUNT(keys); i++) {
+		const qn_status s = take_key(l, &keys[i]);
+
+		status = status == QN_OK ? s : status;
+	}
+	QN_TRY(status);
+	QN_TRY(take_scaling(l));
+	set_defaults(l);
+	take_vocabulary(l);
+	take_context(l);
+	return check(l);
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* llm_files.h - small language models with random weights, as GGUF files and as folders of Hugging Face.
+ *
+ *   const llm_file f = {.arch = "qwen2", .head_dim = 8, .bias = true, .form = "q8_0"};
+ *   llm_file_write(ctx, &f, "x.gguf");
+ *   llm_folder_write(ctx, &f, "x");          the same network, by Hugging Face's names, order of rows and norms */
+#ifndef LLM_FILES_H
+#define LLM_FILES_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "quern/layout.h"
+
+enum {
+	LLM_BLOCKS = 2,
+	LLM_WIDTH = 32,
+	LLM_HIDDEN = 64,
+	LLM_HEADS = 4,
+	LLM_KV_HEADS = 2,
+	LLM_VOCAB = 48,
+};
+
+typedef struct llm_file {
+	const char *arch;
+	int head_dim; /* 0: width / heads, without a key */
+	int bias, tied;
+	const char *form;        /* layout of the matrices; NULL: f32 */
+	const char *drop;        /* a tensor or key that is left out; NULL: none */
+	const char *key, *value; /* a key that gets this value; NULL: none */
+	const char *extra;       /* a tensor that no network has; NULL: none */
+} llm_file;
+
+/* The file that is written. */
+typedef struct llm_writer {
+	qn_ctx *ctx;
+	qn_archive *x;
+	const llm_file *f;
+	int folder; /* of Hugging Face */
+	uint32_t seed;
+} llm_writer;
+
+static float
+llm_random(uint32_t *seed)
+{
+	*seed = *seed * 1664525u + 1013904223u;
+	return (float)(*seed >> 8) / 8388608.0F - 1;
+}
+
+/* The rows of each head from pairs of neighbours to halves. */
+static void
+llm_to_halves(float *x, int64_t rows, int64_t columns, int64_t head)
+{
+	const size_t n = (size_t)(rows * columns) * sizeof *x;
+	float *from = malloc(n);
+
+	memcpy(from, x, n);
+	for (int64_t r = 0; r < rows; r++) {
+		const int64_t i = r % head, to = r - i + i / 2 + (i % 2) * (head / 2);
+
+		memcpy(x + to * columns, from + r * columns, (size_t)columns * sizeof *x);
+	}
+	free(from);
+}
+
+/* A tensor of random values, by the name of this kind of file; rows 0: a vector. */
+static void
+llm_add(llm_writer *w, int block, const char *gguf, const char *other, int64_t rows,
+	int64_t columns)
+{
+	const int64_t dim[] = {rows > 0 ? rows : columns, columns};
+	const int rank = rows > 0 ? 2 : 1;
+	const int is_norm = rank == 1 && strstr(gguf, "norm") != NULL;
+	const int64_t n = rank == 2 ? rows * columns : columns;
+	const char *name = w->folder ? other : gguf;
+	float *x = malloc((size_t)n * sizeof *x);
+	char full[96];
+	qn_array *a;
+	qn_stored *t;
+
+	for (int64_t i = 0; i < n; i++)
+		x[i] = llm_random(&w->seed) * (rank == 2 ? 0.25F : 0.5F) + (is_norm ? 1.0F : 0.0F);
+	if (w->folder && strcmp(w->f->arch, "gemma") == 0 && is_norm)
+		for (int64_t i = 0; i < n; i++)
+			x[i] -= 1;
+	if (w->folder && strcmp(w->f->arch, "llama") == 0 &&
+	    (strstr(gguf, "attn_q.") != NULL || strstr(gguf, "attn_k.") != NULL))
+		llm_to_halves(x, rank == 2 ? rows : n, rank == 2 ? columns : 1,
+			      w->f->head_dim > 0 ? w->f->head_dim : LLM_WIDTH / LLM_HEADS);
+	if (block < 0)
+		(void)snprintf(full, sizeof full, "%s", name);
+	else
+		(void)snprintf(full, sizeof full, w->folder ? "model.layers.%d.%s" : "blk.%d.%s",
+			       block, name);
+	if (w->f->drop == NULL || strcmp(w->f->drop, full) != 0) {
+		(void)qn_array_new(w->ctx, "f32", rank, dim, x, &a);
+		(void)qn_stored_of_array(w->ctx, full, a, &t);
+		if (w->f->form != NULL && rank == 2)
+			(void)qn_stored_repack(t, w->f->form, NULL, &t);
+		(void)qn_archive_add(w->x, full, t);
+	}
+	free(x);
+}
+
+static void
+llm_tensors(llm_writer *w)
+{
+	const int head = w->f->head_dim > 0 ? w->f->head_dim : LLM_WIDTH / LLM_HEADS;
+	const int q = LLM_HEADS * head, kv = LLM_KV_HEADS * head;
+
+	llm_add(w, -1, "token_embd.weight", "model.embed_tokens.weight", LLM_VOCAB, LLM_WIDTH);
+	for (int i = 0; i < LLM_BLOCKS; i++) {
+		llm_add(w, i, "attn_norm.weight", "input_layernorm.weight", 0, LLM_WIDTH);
+		llm_add(w, i, "attn_q.weight", "self_attn.q_proj.weight", q, LLM_WIDTH);
+		llm_add(w, i, "attn_k.weight", "self_attn.k_proj.weight", kv, LLM_WIDTH);
+		llm_add(w, i, "attn_v.weight", "self_attn.v_proj.weight", kv, LLM_WIDTH);
+		if (w->f->bias) {
+			llm_add(w, i, "attn_q.bias", "self_attn.q_proj.bias", 0, q);
+			llm_add(w, i, "attn_k.bias", "self_attn.k_proj.bias", 0, kv);
+			llm_add(w, i, "attn_v.bias", "self_attn.v_proj.bias", 0, kv);
+		}
+		llm_add(w, i, "attn_output.weight", "self_attn.o_proj.weight", LLM_WIDTH, q);
+		llm_add(w, i, "ffn_norm.weight", "post_attention_layernorm.weight", 0, LLM_WIDTH);
+		llm_add(w, i, "ffn_gate.weight", "mlp.gate_proj.weight", LLM_HIDDEN, LLM_WIDTH);
+		llm_add(w, i, "ffn_up.weight", "mlp.up_proj.weight", LLM_HIDDEN, LLM_WIDTH);
+		llm_add(w, i, "ffn_down.weight", "mlp.down_proj.weight", LLM_WIDTH, LLM_HIDDEN);
+	}
+	llm_add(w, -1, "output_norm.weight", "model.norm.weight", 0, LLM_WIDTH);
+	if (!w->f->tied)
+		llm_add(w, -1, "output.weight", "lm_head.weight", LLM_VOCAB, LLM_WIDTH);
+	if (w->f->extra != NULL)
+		llm_add(w, -1, w->f->extra, w->f->extra, 0, 4);
+}
+
+/* The hyper-parameters by both names. */
+static const struct {
+	const char *gguf, *other;
+	int value;
+} llm_keys[] = {
+	{"block_count", "num_hidden_layers", LLM_BLOCKS},
+	{"embedding_length", "hidden_size", LLM_WIDTH},
+	{"feed_forward_length", "intermediate_size", LLM_HIDDEN},
+	{"attention.head_count", "num_attention_heads", LLM_HEADS},
+	{"attention.head_count_kv", "num_key_value_heads", LLM_KV_HEADS},
+	{"context_length", "max_position_embeddings", 64},
+};
+#define LLM_NKEYS (sizeof llm_keys / sizeof llm_keys[0])
+
+static void
+llm_set(const llm_writer *w, const char *key, const char *json)
+{
+	if (w->f->drop != NULL && strcmp(w->f->drop, key) == 0)
+		return;
+	(void)qn_archive_set_property(
+		w->x, key, w->f->key != NULL && strcmp(w->f->key, key) == 0 ? w->f->value : json);
+}
+
+static void
+llm_file_write(qn_ctx *ctx, const llm_file *f, const char *path)
+{
+	llm_writer w = {.ctx = ctx, .f = f, .seed = 7};
+	char key[96], json[96];
+
+	(void)qn_archive_new(ctx, &w.x);
+	(void)snprintf(json, sizeof json, "\"%s\"", f->arch);
+	llm_set(&w, "general.architecture", json);
+	for (size_t i = 0; i < LLM_NKEYS; i++) {
+		(void)snprintf(key, sizeof key, "%s.%s", f->arch, llm_keys[i].gguf);
+		(void)snprintf(json, sizeof json, "%d", llm_keys[i].value);
+		llm_set(&w, key, json);
+	}
+	(void)snprintf(key, sizeof key, "%s.attention.key_length", f->arch);
+	(void)snprintf(json, sizeof json, "%d", f->head_dim);
+	if (f->head_dim > 0)
+		llm_set(&w, key, json);
+	(void)snprintf(key, sizeof key, "%s.attention.layer_norm_rms_epsilon", f->arch);
+	llm_set(&w, key, "0.001");
+	(void)snprintf(key, sizeof key, "%s.rope.freq_base", f->arch);
+	llm_set(&w, key, "500.0");
+	if (f->key != NULL)
+		llm_set(&w, f->key, f->value);
+	llm_tensors(&w);
+	(void)qn_archive_save(w.x, path);
+	qn_archive_free(w.x);
+}
+
+static void
+llm_folder_write(qn_ctx *ctx, const llm_file *f, const char *folder)
+{
+	llm_writer w = {.ctx = ctx, .f = f, .folder = 1, .seed = 7};
+	char path[512];
+	FILE *out;
+
+	(void)mkdir(folder, 0777);
+	(void)snprintf(path, sizeof path, "%s/config.json", folder);
+	out = fopen(path, "w");
+	(void)fprintf(out,
+		      "{\"model_type\": \"%s\", \"rms_norm_eps\": 0.001, \"rope_theta\": 500.0",
+		      f->arch);
+	for (size_t i = 0; i < LLM_NKEYS; i++)
+		(void)fprintf(out, ", \"%s\": %d", llm_keys[i].other, llm_keys[i].value);
+	if (f->head_dim > 0)
+		(void)fprintf(out, ", \"head_dim\": %d", f->head_dim);
+	if (f->key != NULL)
+		(void)fprintf(out, ", \"%s\": %s", f->key, f->value);
+	(void)fprintf(out, ", \"tie_word_embeddings\": %s}\n", f->tied ? "true" : "false");
+	(void)fclose(out);
+	(void)qn_archive_new(ctx, &w.x);
+	llm_tensors(&w);
+	(void)snprintf(path, sizeof path, "%s/model.safetensors", folder);
+	(void)qn_archive_save(w.x, path);
+	qn_archive_free(w.x);
+}
+
+#endif

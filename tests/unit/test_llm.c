@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_llm.c - language models of GGUF files and of folders of Hugging Face: logits of hundreds of tokens beside a plain
+ * computation in double, also past the end of the context, and what is refused. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "quern/measure.h"
+#include "tests/unit/llm_files.h"
+#include "tests/unit/plain_llm.h"
+
+enum { CONTEXT = 24, TOKENS = 100 };
+
+typedef struct rig {
+	qn_ctx *ctx;
+	char folder[64];
+} rig;
+
+static int
+set_up(void **state)
+{
+	rig *r = calloc(1, sizeof *r);
+
+	(void)snprintf(r->folder, sizeof r->folder, "/tmp/quern-llm-XXXXXX");
+	assert_non_null(mkdtemp(r->folder));
+	r->ctx = qn_open(NULL);
+	*state = r;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	static const char *const files[] = {"x/config.json", "x/model.safetensors", "x.gguf"};
+	rig *r = *state;
+	char path[128];
+
+	qn_close(r->ctx);
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		(void)snprintf(path, sizeof path, "%s/%s", r->folder, files[i]);
+		(void)unlink(path);
+	}
+	(void)snprintf(path, sizeof path, "%s/x", r->folder);
+	(void)rmdir(path);
+	assert_int_equal(rmdir(r->folder), 0);
+	free(r);
+	return 0;
+}
+
+static const char *
+at(const rig *r, const char *name)
+{
+	static char path[4][512];
+	static int next;
+	char *p = path[next++ % 4];
+
+	(void)snprintf(p, sizeof path[0], "%s/%s", r->folder, name);
+	return p;
+}
+
+/* The logits of Quern's graph; tokens from a seed. */
+static const float *
+run(qn_ctx *ctx, const char *path, uint64_t context, int n, int vocab, const int32_t *token)
+{
+	const int64_t dim = n;
+	qn_import_opts o = {.size = sizeof o, .context = context};
+	qn_array *x, *y = NULL;
+	qn_model *m;
+
+	assert_int_equal(qn_import(ctx, path, &o, &m), QN_OK);
+	assert_int_equal(qn_array_new(ctx, "i32", 1, &dim, token, &x), QN_OK);
+	assert_int_equal(qn_run(m, 1, &x, 1, 1, &y), QN_OK);
+	assert_int_equal(qn_array_dim(y, 0), n);
+	assert_int_equal(qn_array_dim(y, 1), vocab);
+	return qn_array_data(y);
+}
+
+static void
+draw_tokens(int n, int vocab, int32_t *token)
+{
+	uint32_t seed = 11;
+
+	for (int i = 0; i < n; i++)
+		token[i] = (int32_t)((llm_random(&seed) + 1) / 2 * (float)vocab);
+}
+
+/* The largest difference to the plain computation, in parts of the largest logit. */
+static double
+difference(qn_ctx *ctx, const char *file, const float *have, int context, int n,
+	   const int32_t *token)
+{
+	double most = 0, scale = 0;
+	plain_llm m;
+
+	assert_true(plain_llm_open(ctx, file, context, &m));
+	double *want = calloc((size_t)m.vocab, sizeof *want);
+	for (int i = 0; i < n; i++) {
+		plain_llm_step(&m, token[i], want);
+		for (int k = 0; k < m.vocab; k++) {
+			scale = fmax(scale, fabs(want[k]));
+			most = fmax(most, fabs(want[k] - (double)have[i * m.vocab + k]));
+		}
+	}
+	free(want);
+	plain_llm_close(&m);
+	return most / scale;
+}
+
+static const llm_file networks[] = {
+	{.arch = "llama"},
+	{.arch = "llama", .tied = 1, .head_dim = 12, .bias = 1},
+	{.arch = "llama", .form = "q8_0"},
+	{.arch = "llama", .form = "q4_0"},
+	{.arch = "llama", .form = "q5_1", .tied = 1},
+	{.arch = "llama", .form = "q4_1"},
+	{.arch = "qwen2", .bias = 1},
+	{.arch = "qwen2", .bias = 1, .form = "q5_0", .tied = 1},
+	{.arch = "gemma", .head_dim = 16, .tied = 1},
+	{.arch = "gemma", .head_dim = 16, .tied = 1, .form = "q8_0"},
+};
+
+static void
+logits(void **state)
+{
+	rig *r = *state;
+	int32_t token[TOKENS];
+
+	draw_tokens(TOKENS, LLM_VOCAB, token);
+	for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+		const llm_file *f = &networks[i];
+		const char *gguf = at(r, "x.gguf"), *folder = at(r, "x");
+
+		llm_file_write(r->ctx, f, gguf);
+		const float *y = run(r->ctx, gguf, CONTEXT, TOKENS, LLM_VOCAB, token);
+		const double d = difference(r->ctx, gguf, y, CONTEXT, TOKENS, token);
+		if (!(d < 3e-6))
+			fail_msg("network %zu (%s): %g", i, f->arch, d);
+		if (f->form != NULL)
+			continue;
+		llm_folder_write(r->ctx, f, folder);
+		y = run(r->ctx, folder, CONTEXT, TOKENS, LLM_VOCAB, token);
+		const double e = difference(r->ctx, gguf, y, CONTEXT, TOKENS, token);
+		if (!(e < 3e-6))
+			fail_msg("folder of network %zu (%s): %g", i, f->arch, e);
+	}
+}
+
+/* After the last position comes the first: the logits are those of a new sequence, bit for bit. */
+static void
+overflow(void **state)
+{
+	rig *r = *state;
+	const llm_file f = {.arch = "llama"};
+	int32_t token[3 * CONTEXT];
+
+	for (int i = 0; i < 3 * CONTEXT; i++)
+		token[i] = i % CONTEXT * 7 % LLM_VOCAB;
+	llm_file_write(r->ctx, &f, at(r, "x.gguf"));
+	const float *y = run(r->ctx, at(r, "x.gguf"), CONTEXT, 3 * CONTEXT, LLM_VOCAB, token);
+	const size_t n = (size_t)CONTEXT * LLM_VOCAB;
+	assert_memory_equal(y, y + n, n * sizeof *y);
+	assert_memory_equal(y, y + 2 * n, n * sizeof *y);
+}
+
+/* The files of real models, where they are. */
+static void
+stories(void **state)
+{
+	static const char *const names[] = {"stories260K.gguf", "stories260K-q8_0.gguf"};
+	enum { N = 300, VOCAB = 512 };
+	const char *data = getenv("QUERN_DATA");
+	rig *r = *state;
+	int32_t token[N];
+
+	draw_tokens(N, VOCAB, token);
+	for (size_t i = 0; i < 2; i++) {
+		char path[512];
+
+		(void)snprintf(path, sizeof path, "%s/models/%s", data != NULL ? data : "",
+			       names[i]);
+		FILE *file = fopen(path, "rb");
+		if (file == NULL) {
+			print_message("%s: not there, skipped\n", names[i]);
+			continue;
+		}
+		(void)fclose(file);
+		const float *y = run(r->ctx, path, 0, N, VOCAB, token);
+		const double d = difference(r->ctx, path, y, 256, N, token);
+		if (!(d < 1e-5))
+			fail_msg("%s: %g", names[i], d);
+	}
+}
+
+/* ---- what is refused ---- */
+
+static const struct {
+	llm_file file;
+	const char *id, *text;
+} refused[] = {
+	{{.arch = "falcon"}, "llm.architecture", "supported: llama, qwen2, gemma"},
+	{{.arch = "llama", .drop = "general.architecture"}, "llm.key", "quern tensors"},
+	{{.arch = "llama", .drop = "llama.block_count"}, "llm.key", "missing key"},
+	{{.arch = "llama", .drop = "llama.attention.layer_norm_rms_epsilon"}, "llm.key", "missing"},
+	{{.arch = "llama", .key = "llama.block_count", .value = "0"}, "llm.value", "0 is not"},
+	{{.arch = "llama", .key = "llama.block_count", .value = "\"two\""}, "llm.value", "two"},
+	{{.arch = "llama", .key = "llama.block_count", .value = "1000000"}, "llm.value", "tensors"},
+	{{.arch = "llama", .key = "llama.block_count", .value = "3"},
+	 "llm.tensor",
+	 "missing tensor"},
+	{{.arch = "llama", .key = "llama.block_count", .value = "1"}, "llm.unused", "llama"},
+	{{.arch = "llama", .key = "llama.attention.head_count", .value = "3"},
+	 "llm.value",
+	 "divide"},
+	{{.arch = "llama", .key = "llama.attention.head_count", .value = "64"},
+	 "llm.value",
+	 "even"},
+	{{.arch = "llama", .key = "llama.attention.head_count", .value = "8"},
+	 "llm.tensor",
+	 "[8, 32]"},
+	{{.arch = "llama", .key = "llama.rope.freq_base", .value = "-1"}, "llm.value", "above 0"},
+	{{.arch = "llama", .key = "llama.rope.dimension_count", .value = "10"},
+	 "llm.value",
+	 "head"},
+	{{.arch = "qwen2", .bias = 1, .key = "qwen2.rope.dimension_count", .value = "4"},
+	 "llm.value",
+	 "whole heads"},
+	{{.arch = "llama", .key = "llama.rope.scaling.type", .value = "\"yarn\""},
+	 "llm.scaling",
+	 "yarn"},
+	{{.arch = "llama", .key = "llama.attention.value_length", .value = "4"},
+	 "llm.value",
+	 "keys"},
+	{{.arch = "llama", .key = "llama.attention.sliding_window", .value = "16"},
+	 "llm.value",
+	 "--context"},
+	{{.arch = "llama", .key = "llama.vocab_size", .value = "47"}, "llm.tensor", "[48, 32]"},
+	{{.arch = "llama", .extra = "blk.0.attn_q_norm.weight"}, "llm.unused", "attn_q_norm"},
+	{{.arch = "llama", .drop = "blk.1.ffn_up.weight"}, "llm.tensor", "blk.1.ffn_up.weight"},
+	{{.arch = "qwen2"}, "llm.tensor", "blk.0.attn_q.bias"},
+};
+
+static void
+refusals(void **state)
+{
+	rig *r = *state;
+
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+		qn_model *m;
+
+		llm_file_write(r->ctx, &refused[i].file, at(r, "x.gguf"));
+		qn_diag_clear(r->ctx);
+		assert_int_not_equal(qn_load(r->ctx, at(r, "x.gguf"), &m), QN_OK);
+		assert_null(m);
+		const qn_diagnostic d = qn_diag_get(r->ctx, 0);
+		if (strcmp(d.id, refused[i].id) != 0 ||
+		    (strstr(d.message, refused[i].text) == NULL &&
+		     strstr(d.place, refused[i].text) == NULL))
+			fail_msg("row %zu: %s: %s [%s]", i, d.place, d.message, d.id);
+	}
+}
+
+static void
+contexts(void **state)
+{
+	rig *r = *state;
+	const llm_file f = {.arch = "llama"};
+	qn_import_opts o = {.size = sizeof o};
+	qn_model *m;
+
+	llm_file_write(r->ctx, &f, at(r, "x.gguf"));
+	assert_int_equal(qn_load(r->ctx, at(r, "x.gguf"), &m), QN_OK);
+	assert_string_equal(qn_model_state_name(m, 1), "blk.0.k");
+	assert_string_equal(qn_model_state_type(m, 1), "tensor<2x64x8xf32>"); /* as trained */
+	o.context = 100;
+	assert_int_equal(qn_import(r->ctx, at(r, "x.gguf"), &o, &m), QN_OK);
+	assert_string_equal(qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1).id, "llm.context");
+	assert_string_equal(qn_model_state_type(m, 1), "tensor<2x100x8xf32>");
+	o.context = UINT64_MAX;
+	assert_int_equal(qn_import(r->ctx, at(r, "x.gguf"), &o, &m), QN_EUSAGE);
+	assert_string_equal(qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1).id, "import.context");
+	o.context = 8;
+	assert_int_equal(qn_import(r->ctx, "examples/digits/digits.json", &o, &m), QN_EUSAGE);
+	assert_string_equal(qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1).id, "import.context");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(logits, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(overflow, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(stories, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(refusals, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(contexts, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
