@@ -21,6 +21,7 @@
 #define QN_IMPORT_ONNX_H
 
 #include "import/importer.h"
+#include "lib/lib.h"
 
 struct Onnx__GraphProto;
 struct Onnx__ModelProto;
@@ -146,6 +147,11 @@ bool qn_onnx_moves_integers(const struct Onnx__GraphProto *g);
 /* The row that reads an operator; the one that writes an op.  NULL when there is none. */
 const qn_onnx_row *qn_onnx_written(qn_op op);
 const qn_onnx_row *qn_onnx_find(const char *domain, const char *op, int64_t version);
+
+/* The composition that an operator is; NULL: none.  Its nodes then (onnx_lib.c). */
+const qn_lib_operator *qn_onnx_composition(const qn_onnx *o, const char *domain, const char *op,
+					   int64_t version);
+void qn_onnx_compose(qn_onnx *o, const qn_onnx_node *n, const qn_lib_operator *op, qn_id *out);
 
 /* From which version on an operator is read, and up to which; false: it is not. */
 bool qn_onnx_versions(const char *domain, const char *op, int32_t *min, int32_t *max);

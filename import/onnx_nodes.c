@@ -279,7 +279,9 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 	qn_id *out = QN_NEW(o->im.scratch, qn_id, p->n_output + 1);
 	const qn_onnx_function *f = qn_onnx_function_of(o, p);
 	const qn_onnx_row *row = f == NULL ? qn_onnx_find(domain, op, version) : NULL;
-	if (f == NULL && row == NULL) {
+	const qn_lib_operator *composition =
+		f == NULL && row == NULL ? qn_onnx_composition(o, domain, op, version) : NULL;
+	if (f == NULL && row == NULL && composition == NULL) {
 		qn_onnx_refuse_unsupported(o, p, version);
 	} else if (take_inputs(o, p, in)) {
 		qn_onnx_node n = {.op = op,
@@ -289,8 +291,10 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 				  .in = in,
 				  .proto = p,
 				  .arg = row != NULL ? row->arg : 0};
-		if (row == NULL)
+		if (f != NULL)
 			call(o, f, &n, out);
+		else if (composition != NULL)
+			qn_onnx_compose(o, &n, composition, out);
 		else if (lists_ok(o, op, p->n_input, in) &&
 			 qn_onnx_read_integers(o, domain, &n, in))
 			row->read(o, &n, out);

@@ -86,37 +86,6 @@ instance_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 			qn_onnx_along_channels(o, n->in[2], rank));
 }
 
-/* Version 18 has a scale for each group, later ones for each channel. */
-static void
-group_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	const int64_t last = 2;
-	int64_t groups = qn_onnx_int(o, n, "num_groups", 0);
-
-	if (!qn_onnx_need(o, n, 3) || !rank_ok(o, n->in[0], 2))
-		return;
-	const qn_type *t = qn_onnx_type(o, n->in[0]);
-	if (groups < 1 || t->dim[1] % groups != 0 || t->dim[0] == 0 || t->dim[1] == 0) {
-		(void)qn_importer_refuse(&o->im, "import.attr",
-					 "%lld channels cannot be split into %lld groups",
-					 (long long)t->dim[1], (long long)groups);
-		return;
-	}
-	int64_t dim[] = {t->dim[0], groups, qn_type_count(t) / t->dim[0] / groups};
-	qn_id scale = n->in[1], bias = n->in[2];
-	qn_id x = qn_importer_reshape(&o->im, n->in[0], 3, dim);
-	centred c = centre(o, x, 1, &last, qn_onnx_float(o, n, "epsilon", 1e-5), true);
-	qn_id y = qn_importer_binary(&o->im, QN_OP_mul, c.x, c.rdev);
-	if (n->version < 21) {
-		y = scaled(o, y, qn_onnx_along_channels(o, scale, 3),
-			   qn_onnx_along_channels(o, bias, 3));
-		scale = bias = 0;
-	}
-	y = same_shape(o, y, n->in[0]);
-	out[0] = scaled(o, y, qn_onnx_along_channels(o, scale, t->rank),
-			qn_onnx_along_channels(o, bias, t->rank));
-}
-
 /* ---- over the last axes ---- */
 
 static int32_t
@@ -321,7 +290,6 @@ const qn_onnx_row qn_onnx_norm[] = {
 		     FIRST, QN_OP_batch_norm),
 	QN_ONNX_BOTH("InstanceNormalization", 1, instance_norm, qn_onnx_write_by_channel, 0, FIRST,
 		     QN_OP_instance_norm),
-	QN_ONNX_READ("", "GroupNormalization", 1, group_norm, 0),
 	QN_ONNX_BOTH("LayerNormalization", 1, layer_norm, qn_onnx_write_layer_norm, 17, PLAIN,
 		     QN_OP_layer_norm),
 	QN_ONNX_READ("", "RMSNormalization", 1, rms_norm, 0),

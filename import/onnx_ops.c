@@ -53,6 +53,12 @@ qn_onnx_versions(const char *domain, const char *op, int32_t *min, int32_t *max)
 				*max = !found || row->max > *max ? row->max : *max;
 				found = true;
 			}
+	for (const qn_lib_operator *c = qn_lib_operators; c->name != NULL && !found; c++)
+		if (!c->tflite && strcmp(c->name, op) == 0 && strcmp(c->domain, domain) == 0) {
+			*min = c->since;
+			*max = QN_ONNX_NEWEST;
+			found = true;
+		}
 	return found;
 }
 
@@ -63,6 +69,9 @@ qn_onnx_op_at(size_t i)
 		for (const qn_onnx_row *row = families[k]; row->op != NULL; row++)
 			if (row->read != NULL && i-- == 0)
 				return (qn_import_op){row->domain, row->op, row->min, row->max};
+	for (const qn_lib_operator *c = qn_lib_operators; c->name != NULL; c++)
+		if (!c->tflite && i-- == 0)
+			return (qn_import_op){c->domain, c->name, c->since, QN_ONNX_NEWEST};
 	return (qn_import_op){0};
 }
 

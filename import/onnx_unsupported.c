@@ -130,7 +130,8 @@ look_at(walk *w, const qn_map *versions, const Onnx__NodeProto *p)
 	const char *domain = qn_onnx_domain(p), *op = text(p->op_type);
 	const int64_t version = qn_onnx_version(versions, domain);
 
-	if (qn_onnx_find(domain, op, version) != NULL)
+	if (qn_onnx_find(domain, op, version) != NULL ||
+	    qn_onnx_composition(w->o, domain, op, version) != NULL)
 		return;
 	if (w->naming)
 		qn_onnx_refuse_unsupported(w->o, p, version);

@@ -34,6 +34,8 @@ typedef struct qn_env {
 	const struct qn_layout_row *layouts;
 	/* of calibration, of the host (calibrate/method_host.c) */
 	const struct qn_host_method *methods;
+	/* compositions of the host (lib/lib.h), the last file added first */
+	const struct qn_lib_file *libs;
 	qn_limits limits; /* 0: the default (ir/limits.h) */
 	jmp_buf *oom;     /* set by the API's entry for the time of a call */
 	size_t threads;   /* that may run samples side by side; 0: 1 */

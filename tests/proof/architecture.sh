@@ -47,13 +47,13 @@ fi
 # header FILE: only this file includes the third-party header.
 for pair in cjson/cJSON.h:formats/json_tree.c uthash.h:ir/map.c zip.h:formats/npz.c stb/stb_image.h:formats/image_stb.c \
 	protobuf-c/protobuf-c.h:import/wire.h; do
-	git_grep=$(grep -rlE "#[[:space:]]*include[[:space:]]*<${pair%%:*}>" ir formats import runtime patterns calibrate passes codegen driver | sort | tr '\n' ' ')
+	git_grep=$(grep -rlE "#[[:space:]]*include[[:space:]]*<${pair%%:*}>" ir formats lib import runtime patterns calibrate passes codegen driver | sort | tr '\n' ' ')
 	[ "$git_grep" = "${pair##*:} " ] && ok "${pair%%:*} is included by ${pair##*:} alone" ||
 		failed "${pair%%:*} is included by: $git_grep"
 done
 
 # The page's table of folders: FOLDER and the folders that it may include; the same from the rows of includes.sh.
-folders="ir formats import runtime patterns calibrate passes codegen driver"
+folders="ir formats lib import runtime patterns calibrate passes codegen driver"
 for f in $folders; do
 	row=$(grep -F "| \`$f/\` |" "$page") || { failed "$page has no row of $f/"; continue; }
 	case ${row##*| } in "") may=${row% |} may=${may##*| } ;; *) may=${row##*| } ;; esac

@@ -66,7 +66,8 @@ sources() {
 check public "include/quern/*.h" quern/
 check ir "$(sources ir) ir/*.def" ir/ quern/quern.h quern/host_ops.h quern/layout.h
 check formats "$(sources formats)" formats/ ir/
-check import "$(sources import)" import/ ir/ formats/ runtime/interp.h runtime/impls.h \
+check lib "$(sources lib)" lib/ ir/
+check import "$(sources import)" import/ ir/ formats/ lib/lib.h runtime/interp.h runtime/impls.h \
 	runtime/math.h runtime/tflite_tables.h
 check kernels "runtime/fixed.h.in runtime/kernels/*.h.in" ../fixed.h aligned.h bits2.h bits4.h conv2d.h dense.h dsp.h dsp_bits4.h dsp_channels.h dsp_conv.h dsp_dense.h dsp_tiles.h elementwise.h gather.h log_mel.h plain.h pool.h products.h \
 	scalar.h scalar_bits4.h vector.h vector_args.h vector_bits4.h vector_conv.h vector_dense.h
@@ -75,7 +76,7 @@ check patterns "$(sources patterns)" patterns/ ir/ quern/patterns.h
 check calibrate "$(sources calibrate)" quern/calibrate.h calibrate/ ir/ formats/ runtime/
 check passes "$(sources passes)" passes/ ir/ runtime/ patterns/
 check codegen "$(sources codegen)" codegen/ ir/ runtime/
-check driver "$(sources driver)" quern/ driver/ ir/ formats/ import/ runtime/ patterns/ calibrate/ passes/ codegen/
+check driver "$(sources driver)" quern/ driver/ ir/ formats/ lib/ import/ runtime/ patterns/ calibrate/ passes/ codegen/
 
 # The program knows the library by its public headers alone.
 : >"$tmp/bad"
@@ -90,7 +91,7 @@ is_empty "$tmp/bad" "program: its files include only the public headers and thei
 for d in */; do
 	case $d in
 	bench/ | build*/ | docs/ | examples/ | include/ | scripts/ | tests/ | LICENSES/) continue ;;
-	ir/ | formats/ | import/ | runtime/ | patterns/ | calibrate/ | passes/ | codegen/ | driver/) continue ;;
+	ir/ | formats/ | lib/ | import/ | runtime/ | patterns/ | calibrate/ | passes/ | codegen/ | driver/) continue ;;
 	esac
 	ls "$d"*.[ch] >/dev/null 2>&1 && failed "folder $d has no row in this script"
 done

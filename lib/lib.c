@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lib.c - finds compositions by name and walks them.
+ *
+ *   lib/ *.qir, embedded ---+
+ *   qn_lib_add(env, …) -----+--> names --> a walk: operands and attributes by name, then the statements */
+#include "lib/lib.h"
+
+#include <string.h>
+
+#include "ir/limits.h"
+#include "lib/embedded.h"
+#include "lib/parser.h"
+
+enum { WORK = 1 << 22 }; /* expressions and items of lists of all compositions of a file */
+
+bool
+qn_lib_may(qn_lib_walk *w, uint64_t n)
+{
+	if (n <= w->lib->work) {
+		w->lib->work -= n;
+		return true;
+	}
+	w->lib->work = 0;
+	return qn_lib_fail(w, "lib.work",
+			   "the compositions of this model compute too much; shorten their loops, "
+			   "or allow more (--import-limit)");
+}
+
+const char *
+qn_lib_place(const qn_lib_walk *w)
+{
+	const qn_lib_file *file = w->def->file;
+	qn_text t = w->r.text;
+	size_t low = 0, high = file->nline;
+	qn_buf b;
+
+	if (w->at != NULL)
+		t.at = w->at;
+	qn_text_skip(&t);
+	const size_t at = (size_t)(t.at - file->text);
+	while (high - low > 1) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (file->line[middle] <= at)
+			low = middle;
+		else
+			high = middle;
+	}
+	qn_buf_init(&b, w->lib->a);
+	qn_buff(&b, "%s:%zu:%zu", file->name, low + 1, at - file->line[low] + 1);
+	return qn_buf_str(&b);
+}
+
+bool
+qn_lib_fail(qn_lib_walk *w, const char *id, const char *fmt, ...)
+{
+	const qn_lib_host *host = w->lib->host;
+	va_list args;
+	qn_buf b;
+
+	qn_buf_init(&b, w->lib->a);
+	va_start(args, fmt);
+	qn_bufvf(&b, fmt, args);
+	va_end(args);
+	if (host != NULL)
+		host->refuse(host->user, id, qn_lib_place(w), qn_buf_str(&b));
+	else
+		(void)qn_report(w->lib->m->env, QN_EINVALID, id, qn_lib_place(w), "%s",
+				qn_buf_str(&b));
+	return false;
+}
+
+/* ---- names ---- */
+
+static bool
+is_letter(char c, bool first)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+	       (!first && c >= '0' && c <= '9');
+}
+
+const char *
+qn_lib_intern(qn_lib *lib, const char *s, size_t n)
+{
+	char *kept = qn_map_get(&lib->words, s, n);
+
+	if (kept == NULL) {
+		kept = qn_arena_strn(lib->words.arena, s, n);
+		qn_map_put(&lib->words, s, n, kept);
+	}
+	return kept;
+}
+
+/* The name at the cursor with `lead` characters before it. */
+static const char *
+name_at(qn_lib_walk *w, size_t lead)
+{
+	qn_text *t = &w->r.text;
+	const char *from = t->at, *at = from + lead;
+
+	while (at < t->end && is_letter(*at, at == from + lead))
+		at++;
+	if (at == from + lead)
+		return NULL;
+	t->at = at;
+	return qn_lib_intern(w->lib, from, (size_t)(at - from));
+}
+
+const char *
+qn_lib_word(qn_lib_walk *w)
+{
+	qn_text_skip(&w->r.text);
+	return name_at(w, 0);
+}
+
+const char *
+qn_lib_value_name(qn_lib_walk *w)
+{
+	const char *name = qn_text_peek(&w->r.text, "%") ? name_at(w, 1) : NULL;
+
+	if (name == NULL)
+		(void)qn_read_fail(&w->r, "expected '%%' and a name without dots");
+	return name;
+}
+
+const qn_item *
+qn_lib_var(const qn_lib_walk *w, const char *name)
+{
+	return qn_map_gets(&w->vars, name);
+}
+
+void
+qn_lib_set(qn_lib_walk *w, const char *name, const qn_item *x)
+{
+	qn_item *kept = qn_map_gets(&w->vars, name);
+
+	if (kept == NULL) {
+		kept = QN_NEW(w->lib->a, qn_item, 1);
+		qn_map_puts(&w->vars, name, kept);
+	}
+	*kept = *x;
+	if (w->mode == QN_LIB_CHECK && name[0] != '%' && qn_map_gets(&w->def->names, name) == NULL)
+		qn_map_puts(&w->def->names, name, w->def);
+}
+
+/* ---- files ---- */
+
+/* The embedded file as one text. */
+static qn_lib_file *
+embedded(qn_arena *a, const qn_lib_text_file *of)
+{
+	qn_lib_file *file = QN_NEW(a, qn_lib_file, 1);
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	for (size_t i = 0; i < of->nline; i++)
+		qn_buf_puts(&b, of->line[i]);
+	*file = (qn_lib_file){.name = of->name, .text = qn_buf_str(&b), .n = b.n};
+	return file;
+}
+
+static bool
+add_defs(qn_lib *lib, const qn_lib_file *file)
+{
+	bool ok = true;
+
+	for (qn_lib_def *d = file->def; d != NULL; d = d->next) {
+		if (qn_map_gets(&lib->defs, d->name) == NULL) {
+			qn_map_puts(&lib->defs, d->name, d);
+			continue;
+		}
+		ok = false;
+		(void)qn_report(lib->m->env, QN_EINVALID, "lib.name", file->name,
+				"@%s is defined twice, here or in the library; rename it", d->name);
+	}
+	return ok;
+}
+
+void
+qn_lib_open(qn_lib *lib, qn_model *m, qn_graph *g, qn_arena *a, const qn_lib_host *host,
+	    uint64_t work)
+{
+	qn_model reader = {.arena = a, .env = m->env};
+
+	*lib = (qn_lib){.m = m, .g = g, .a = a, .host = host};
+	lib->work = work > UINT64_MAX / WORK ? UINT64_MAX : WORK * work;
+	qn_map_init(&lib->defs, a);
+	qn_map_init(&lib->words, a);
+	for (size_t i = 0; i < qn_lib_text_nfile; i++) {
+		qn_lib_file *file = embedded(a, &qn_lib_text_files[i]);
+
+		(void)(qn_lib_read_file(&reader, file) && add_defs(lib, file));
+	}
+	for (const qn_lib_file *file = m->env->libs; file != NULL; file = file->next) {
+		qn_lib_file *own = qn_arena_copy(a, file, sizeof *file);
+
+		own->def = NULL;
+		(void)(qn_lib_read_file(&reader, own) && add_defs(lib, own));
+	}
+}
+
+/* ---- walks ---- */
+
+static void
+begin(qn_lib_walk *w, qn_lib *lib, qn_lib_def *def, qn_lib_mode mode)
+{
+	*w = (qn_lib_walk){.lib = lib, .def = def, .mode = mode};
+	w->r = (qn_reader){.m = lib->m, .line = 1, .syntax_id = "lib.syntax"};
+	qn_text_init(&w->r.text, def->file->name, def->file->text, def->file->n);
+	w->r.counted = w->r.line_start = def->file->text;
+	qn_map_init(&w->vars, lib->a);
+	w->r.text.at += def->body - 1; /* "{" */
+}
+
+bool
+qn_lib_check_def(qn_lib *lib, qn_lib_def *def)
+{
+	qn_lib_walk w;
+
+	if (def->checked)
+		return true;
+	def->checked = true;
+	begin(&w, lib, def, QN_LIB_CHECK);
+	qn_lib_set(&w, "results", &(qn_item){.kind = QN_ITEM_ANY});
+	qn_lib_set(&w, "version", &(qn_item){.kind = QN_ITEM_ANY});
+	for (size_t i = 0; i < def->nparam; i++)
+		qn_lib_set(&w, def->param[i].name, &(qn_item){.kind = QN_ITEM_ANY});
+	for (size_t i = 0; i < def->nsetting; i++)
+		qn_lib_set(&w, def->setting[i].name, &(qn_item){.kind = QN_ITEM_ANY});
+	return qn_lib_block(&w);
+}
+
+bool
+qn_lib_expand(qn_lib *lib, qn_lib_walk *caller, const char *name, size_t noperand,
+	      const qn_item *operand, size_t nattr, const qn_lib_attr *attr, size_t wanted,
+	      qn_item *out)
+{
+	qn_lib_def *def = qn_map_gets(&lib->defs, name);
+	const uint64_t deepest = qn_limit(lib->m->env, QN_LIMIT_NESTING);
+	qn_lib_walk w;
+
+	if (def == NULL && caller != NULL)
+		return qn_lib_fail(caller, "lib.name", "no composition is called '@%s'", name);
+	if (def == NULL) {
+		lib->host->refuse(lib->host->user, "lib.name", NULL,
+				  "its composition is not there");
+		return false;
+	}
+	if (caller != NULL && caller->mode == QN_LIB_CHECK) {
+		*out = (qn_item){.kind = QN_ITEM_ANY};
+		return true;
+	}
+	if (!qn_lib_check_def(lib, def))
+		return false;
+	begin(&w, lib, def, QN_LIB_RUN);
+	w.wanted = wanted;
+	qn_lib_set(&w, "results", &(qn_item){.kind = QN_ITEM_INT, .i = (int64_t)wanted});
+	qn_lib_set(&w, "version", &(qn_item){.kind = QN_ITEM_INT, .i = lib->version});
+	if (lib->depth >= QN_MAX_CALLS || (uint64_t)lib->depth >= deepest)
+		return qn_lib_fail(caller != NULL ? caller : &w, "limit.nesting",
+				   "compositions call each other more than %d deep", lib->depth);
+	lib->depth++;
+	const bool ok = qn_lib_bind(&w, operand, noperand, attr, nattr) && qn_lib_block(&w);
+	lib->depth--;
+	if (ok && !w.returned)
+		return qn_lib_fail(&w, "lib.return", "@%s returns nothing", name);
+	*out = w.result;
+	return ok;
+}
+
+bool
+qn_lib_run(qn_lib *lib, const qn_lib_call *call, qn_id *out)
+{
+	qn_item *operand = QN_NEW(lib->a, qn_item, (size_t)call->nin + 1);
+	qn_item result;
+
+	lib->version = call->version;
+	for (uint32_t i = 0; i < call->nin; i++)
+		operand[i] = qn_item_value(call->in[i]);
+	if (!qn_lib_expand(lib, NULL, call->graph, call->nin, operand, call->nattr, call->attr,
+			   call->nout, &result))
+		return false;
+	for (uint32_t i = 0; i < call->nout && i < result.n; i++) {
+		const qn_item *x = &result.at[i];
+		qn_buf b;
+
+		out[i] = x->id;
+		if (x->kind == QN_ITEM_VALUE || x->kind == QN_ITEM_NONE)
+			continue;
+		qn_buf_init(&b, lib->a);
+		qn_buff(&b, "result %u of @%s is %s; a value is needed", i, call->graph,
+			qn_item_names[x->kind]);
+		lib->host->refuse(lib->host->user, "lib.type", NULL, qn_buf_str(&b));
+		return false;
+	}
+	return true;
+}
+
+/* ---- files of the host ---- */
+
+/* Checks the graphs of a file with all that it may call; g is not there. */
+static bool
+check_file(qn_lib *lib, const qn_lib_file *file)
+{
+	bool ok = true;
+
+	for (qn_lib_def *d = file->def; d != NULL; d = d->next) {
+		qn_lib_def *known = qn_map_gets(&lib->defs, d->name);
+
+		ok = known != NULL && qn_lib_check_def(lib, known) && ok;
+	}
+	return ok;
+}
+
+const qn_lib_operator *
+qn_lib_added(const qn_env *env, bool tflite, const char *domain, const char *name)
+{
+	for (const qn_lib_file *file = env->libs; file != NULL; file = file->next)
+		for (const qn_lib_operator *op = file->operators; op != NULL; op = op->next)
+			if (op->tflite == tflite && strcmp(op->name, name) == 0 &&
+			    strcmp(op->domain, domain) == 0)
+				return op;
+	return NULL;
+}
+
+static bool
+has_operator(const qn_lib_file *file, const qn_lib_operator *like)
+{
+	for (const qn_lib_operator *op = file->operators; op != NULL; op = op->next)
+		if (op->tflite == like->tflite && strcmp(op->name, like->name) == 0 &&
+		    strcmp(op->domain, like->domain) == 0)
+			return true;
+	return false;
+}
+
+/* Whether each operator of the file is new; moves them into one list. */
+static bool
+take_operators(qn_env *env, qn_arena *a, qn_lib_file *file)
+{
+	bool ok = true;
+
+	for (const qn_lib_def *d = file->def; d != NULL; d = d->next)
+		for (const qn_lib_operator *op = d->operators; op != NULL; op = op->next) {
+			qn_lib_operator *own = qn_arena_copy(a, op, sizeof *op);
+
+			if (qn_lib_added(env, op->tflite, op->domain, op->name) != NULL ||
+			    has_operator(file, op)) {
+				ok = false;
+				(void)qn_report(env, QN_EINVALID, "lib.operator", file->name,
+						"operator '%s' is defined twice", op->name);
+			}
+			own->next = file->operators;
+			file->operators = own;
+		}
+	return ok;
+}
+
+qn_status
+qn_lib_add(qn_env *env, qn_arena *a, const char *name, const char *text, size_t n)
+{
+	qn_lib_file *file = QN_NEW(a, qn_lib_file, 1);
+	qn_model reader = {.arena = a, .env = env};
+	qn_arena *scratch = qn_arena_child(a);
+	qn_lib lib;
+
+	for (const qn_lib_file *known = env->libs; known != NULL; known = known->next)
+		if (known->n == n && strcmp(known->name, name) == 0 &&
+		    memcmp(known->text, text, n) == 0)
+			return QN_OK;
+	*file = (qn_lib_file){.name = qn_arena_str(a, name), .text = qn_arena_strn(a, text, n)};
+	file->n = n;
+	bool ok = qn_lib_read_file(&reader, file) && take_operators(env, a, file);
+	if (ok) {
+		const qn_model checker = {.arena = scratch, .env = env};
+		qn_model m = checker;
+
+		qn_lib_open(&lib, &m, NULL, scratch, NULL, 1);
+		ok = add_defs(&lib, file) && check_file(&lib, file);
+	}
+	qn_arena_release(scratch);
+	if (!ok)
+		return QN_EINVALID;
+	file->next = env->libs;
+	env->libs = file;
+	return QN_OK;
+}
+
+qn_status
+qn_lib_check(qn_env *env, qn_arena *a)
+{
+	qn_model m = {.arena = a, .env = env};
+	const size_t errors = env->diags->nerrors;
+	qn_lib lib;
+	bool ok = true;
+
+	qn_lib_open(&lib, &m, NULL, a, NULL, 1);
+	for (size_t i = 0; i < qn_lib_text_nfile; i++) {
+		qn_lib_file *file = embedded(a, &qn_lib_text_files[i]);
+
+		ok = qn_lib_read_file(&m, file) && check_file(&lib, file) && ok;
+	}
+	return ok && env->diags->nerrors == errors ? QN_OK : QN_EINVALID;
+}
