@@ -35,6 +35,8 @@ typedef struct options {
 	int nvalue;
 	const char *tie[MAX_VALUES]; /* OUTPUT=INPUT */
 	int ntie;
+	const char *lib[MAX_VALUES]; /* files of compositions */
+	int nlib;
 	const char *front_end;
 	const char *labels, *label_column, *against, *score, *top, *window;
 	const char *target[MAX_VALUES];

@@ -317,6 +317,9 @@ const option_row option_rows[] = {
 	{"--front-end", 0, GROUP_MODEL, READING, TEXT(front_end), .value = "OP[:ATTRIBUTE=VALUE,…]",
 	 .help = "take sound and compute the model's input from it: log_mel, mfcc, or INPUT=OP of "
 		 "several inputs (docs/sound.md)"},
+	{"--lib", 0, GROUP_MODEL, READING, LIST(lib), .value = "FILE.qir",
+	 .help = "operators of custom domains as graphs of built-in ones (docs/compositions.md); "
+		 "may be repeated"},
 	{"--input-dim", 0, GROUP_MODEL, READING, LIST(dim), .value = "NAME=N",
 	 .help = "length of a dimension that an .onnx or .tflite leaves open: batch=1, or "
 		 "image:0=1 by input and axis"},

@@ -6,6 +6,7 @@
 #endif
 #include "program.h"
 #include "quern/calibrate.h"
+#include "quern/host_ops.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,6 +263,8 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 	}
 	if (!takes_context(path) && (takes_context(o->model) || takes_context(o->against)))
 		how.context = 0;
+	for (int i = 0; i < o->nlib && status == QN_OK; i++)
+		status = qn_compositions_load(ctx, o->lib[i]);
 	for (int i = 0; i < o->nvalue && status == QN_OK; i++)
 		status = input_value(ctx, o->value[i], optional, name[i], &value[i]);
 	return status == QN_OK ? qn_import(ctx, path, &how, out) : status;
