@@ -27,6 +27,10 @@ else
 	echo "QUERN_DATA is not set, or holds no models/stories260K.gguf: the commands of archives.md are skipped"
 	left_out="$left_out|stories260K"
 fi
+if ! command -v arm-none-eabi-gcc >/dev/null || ! command -v qemu-system-arm >/dev/null; then
+	echo "arm-none-eabi-gcc or qemu-system-arm is not installed: the commands with examples/mps2 are skipped"
+	left_out="$left_out|-o m4$"
+fi
 take_sessions "$left_out" "$readme" "${pages[@]}"
 run_sessions 11
 # What it compares with is looked at: another line is noticed.

@@ -102,7 +102,7 @@ good validate validate device --data x.npy --device device/run
 case_of 'validate, sequences' 2 validate.sequence 'a device runs one sequence' validate device --data x.npy --device device/run --sequence 10
 
 # A Cortex-M4 in QEMU.
-if command -v arm-none-eabi-gcc qemu-system-arm >/dev/null; then
+if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then
 	for name in i8-cortex-m4 i16-cortex-m4; do
 		cases=$((cases + 1))
 		"$QUERN_SOURCE/tests/mcu/arm-cc" -O2 -DCELL_TRACE -DCELL_SELFTEST_MAIN $name/cell.c $name/cell_weights.c $name/cell_selftest.c -o $name/m4 2>stderr &&
@@ -124,7 +124,7 @@ if [ -r "${QUERN_DATA:-}/models/voice_activity.tflite" ]; then
 	for name in voice_activity wakeword_okay_nabu; do
 		good $name compile -q "$QUERN_DATA/models/$name.tflite" --calib hops.npy --target cortex-m4 --self-test $hops -o $name
 		selftest $name $name
-		command -v arm-none-eabi-gcc qemu-system-arm >/dev/null || continue
+		command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null || continue
 		capital=$(echo $name | tr a-z A-Z)
 		cases=$((cases + 1))
 		"$QUERN_SOURCE/tests/mcu/arm-cc" -O2 -D${capital}_SELFTEST_MAIN $name/$name.c $name/${name}_weights.c $name/${name}_selftest.c -o $name/m4 2>stderr &&
