@@ -55,33 +55,44 @@ create(const char *folder, const char *name, const char *end)
 static inline int64_t
 lowest(int type)
 {
-	return type == TFL_UINT8 ? 0 : type == TFL_INT8 ? -128 : -32768;
+	return type == TFL_UINT8   ? 0
+	       : type == TFL_INT8  ? INT8_MIN
+	       : type == TFL_INT16 ? INT16_MIN
+				   : INT32_MIN;
 }
 
 static inline int64_t
 highest(int type)
 {
-	return type == TFL_UINT8 ? 255 : type == TFL_INT8 ? 127 : 32767;
+	return type == TFL_UINT8   ? UINT8_MAX
+	       : type == TFL_INT8  ? INT8_MAX
+	       : type == TFL_INT16 ? INT16_MAX
+				   : INT32_MAX;
 }
 
-/* Samples of quantized values from `least` on, none nearer than `apart` to the zero point; the first has all
- * quantized values of 8 bits. */
+/* Samples of quantized values from `least` on, of dim[1] …, none nearer than `apart` to the zero point; the first of input 0
+ * begins with all quantized values of 8 bits. */
 static inline void
-write_input(const char *folder, const char *name, int k, int type, int64_t least, int64_t zp,
-	    int apart)
+write_samples(const char *folder, const char *name, int k, int type, int samples, int rank,
+	      const int32_t *dim, int64_t least, int64_t zp, int apart)
 {
 	static const char *kind[] = {[TFL_UINT8] = "|u1", [TFL_INT8] = "|i1", [TFL_INT16] = "<i2"};
 	char end[16], head[128];
 	int64_t span = highest(type) - least + 1;
+	int n = 1, at;
 	FILE *f;
 
 	snprintf(end, sizeof end, ".%d.npy", k);
 	f = create(folder, name, end);
-	snprintf(head, sizeof head,
-		 "{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d, %d, %d), }", kind[type],
-		 SAMPLES, H, W, C);
+	at = snprintf(head, sizeof head, "{'descr': '%s', 'fortran_order': False, 'shape': (%d",
+		      kind[type], samples);
+	for (int i = 1; i < rank; i++) {
+		n *= dim[i];
+		at += snprintf(head + at, sizeof head - (size_t)at, ", %d", (int)dim[i]);
+	}
+	snprintf(head + at, sizeof head - (size_t)at, "), }");
 	fprintf(f, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, head);
-	for (int i = 0; i < SAMPLES * N; i++) {
+	for (int i = 0; i < samples * n; i++) {
 		int64_t v = i < N && k == 0 && type != TFL_INT16 ? least + i % span
 								 : least + draw() % span;
 
@@ -92,6 +103,14 @@ write_input(const char *folder, const char *name, int k, int type, int64_t least
 			fputc((int)(v >> 8 & 255), f);
 	}
 	fclose(f);
+}
+
+static inline void
+write_input(const char *folder, const char *name, int k, int type, int64_t least, int64_t zp,
+	    int apart)
+{
+	write_samples(folder, name, k, type, SAMPLES, 4, (const int32_t[]){1, H, W, C}, least, zp,
+		      apart);
 }
 
 #endif

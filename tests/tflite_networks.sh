@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# tflite_networks.sh TFLITE-NETWORKS RECORDS - networks of quantized TFLite operators give the bytes that TFLite gave: lines
-# "NETWORK.i8.K HEX" of the first ones, from scripts/check-tflite, which leaves out those with an operator that rounds otherwise
-# in TFLite's fast kernels (docs/importing.md).  $QUERN_BIN: the program.
+# tflite_networks.sh PROGRAM RECORDS - networks of quantized TFLite operators, which tflite-networks or tflite-streams writes, give
+# the bytes that TFLite gave: lines "NAME.K HEX" of the first ones, from scripts/check-tflite, which leaves out those with an
+# operator that rounds otherwise in TFLite's fast kernels (docs/importing.md).  $QUERN_BIN: the program.
 set -eu
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-count=$(tail -n 1 "$2" | sed 's/.*[.]\([0-9]*\) .*/\1/')
+count=$(sed 's/ .*//; s/.*[.]//' "$2" | sort -n | tail -n 1)
 ${QUERN_EMULATOR:-} "$1" "$tmp" $((count + 1))
 failed=0
 while read -r name hex; do

@@ -34,7 +34,7 @@ enum {
 	TFL_INT4 = 17
 };
 
-enum { TFL_BYTES = 1 << 16, TFL_MOST = 64, TFL_GRAPHS = 6 };
+enum { TFL_BYTES = 1 << 18, TFL_MOST = 128, TFL_GRAPHS = 6 };
 
 #define DIMS(...)                                                                                  \
 	(int)(sizeof((int32_t[]){__VA_ARGS__}) / 4), (const int32_t[])                             \

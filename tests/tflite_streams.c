@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tflite_streams.c - writes networks of quantized operators that keep variables from run to run, with the hops of a
+ * stream, for scripts/check-tflite and tests/tflite_streams.sh.
+ *
+ *   tflite-streams DIR COUNT     STREAM.KIND.K.tflite, STREAM.KIND.K.0.npy for K < COUNT, and DIR/list, whose lines
+ *                                are: name, number of inputs
+ *
+ * They are of the kinds that run on microcontrollers: ring buffers of CONCATENATION and STRIDED_SLICE, convolutions of
+ * several lengths over one of them, delayed residuals, pools over time, SVDF, cells of GRU and LSTM made of operators,
+ * counters, variables that are read twice or exchanged, branches and loops.  CALL_ONCE sets their first values. */
+#include "tests/tflite_layers.h"
+
+enum { HOPS = 40, MOST_STATES = 6 };
+
+/* A variable: its name, and the constant that it begins with. */
+typedef struct state {
+	char name[20];
+	int first;
+} state;
+
+static state states[MOST_STATES];
+static int nstate;
+
+/* ---- variables ---- */
+
+static int
+handle(const char *name)
+{
+	const int h = tfl_tensor(net.t, next_name(), TFL_RESOURCE, 0, NULL, NULL, 0);
+	tfl_op_of *o = tfl_op(net.t, QN_TFL_VAR_HANDLE, 0, NULL, INTS(h));
+
+	o->options_type = 111;
+	o->option[o->noption++] = (tfl_option){.field = 1, .kind = 's', .text = name};
+	return h;
+}
+
+/* A variable like x, of other dimensions, that begins with the zero point, or if not zeros with other values. */
+static int
+variable(const value *x, int rank, const int32_t *dim, int zeros)
+{
+	state *s = &states[nstate];
+	const int each = x->type == TFL_INT32 ? 4 : x->type == TFL_INT16 ? 2 : 1;
+	int count = 1;
+
+	assert(nstate < MOST_STATES);
+	snprintf(s->name, sizeof s->name, "state%d", nstate++);
+	for (int i = 0; i < rank; i++)
+		count *= dim[i];
+	int8_t *v = store((size_t)(count * each));
+	for (int i = 0; i < count; i++) {
+		const int64_t first = x->zp + (zeros ? 0 : whole(-20, 20));
+		const int64_t low = lowest(x->type), high = highest(x->type);
+		const int64_t q = first < low ? low : first > high ? high : first;
+
+		if (each == 1)
+			v[i] = (int8_t)q;
+		else if (each == 2)
+			((int16_t *)(void *)v)[i] = (int16_t)q;
+		else
+			((int32_t *)(void *)v)[i] = (int32_t)q;
+	}
+	s->first = x->scale > 0
+			   ? tfl_codes(net.t, next_name(), x->type, rank, dim, x->scale, x->zp, v,
+				       count * each)
+			   : tfl_tensor(net.t, next_name(), x->type, rank, dim, v, count * each);
+	return handle(s->name);
+}
+
+static value
+read_variable(int h, const value *x, int rank, const int32_t *dim)
+{
+	const value old = result_of(x->type, rank, dim, x->scale, x->zp);
+
+	(void)op(QN_TFL_READ_VARIABLE, 112, 1, (int32_t[]){h}, &old);
+	return old;
+}
+
+static void
+assign(int h, const value *x)
+{
+	tfl_op_of *o = tfl_op(net.t, QN_TFL_ASSIGN_VARIABLE, INTS(h, x->id), 0, NULL);
+
+	o->options_type = 113;
+}
+
+/* ---- rows of time, [1, rows, 1, channels] ---- */
+
+static value
+rows_of(const value *x, int from, int rows)
+{
+	const int32_t begin[4] = {0, from, 0, 0}, end[4] = {0, from + rows, 0, 0};
+	const int32_t strides[4] = {1, 1, 1, 1}, dim[4] = {1, rows, 1, x->dim[3]};
+	const value y = like(x, 4, dim);
+	tfl_op_of *o = op(
+		QN_TFL_STRIDED_SLICE, 32, 4,
+		(int32_t[]){x->id, integers(4, begin), integers(4, end), integers(4, strides)}, &y);
+
+	tfl_with(o, 0, 'i', 13); /* all of the other axes */
+	tfl_with(o, 1, 'i', from + rows == x->dim[1] ? 15 : 13);
+	return y;
+}
+
+static value
+joined(const value *a, const value *b, int axis)
+{
+	int32_t dim[4];
+
+	memcpy(dim, a->dim, sizeof dim);
+	dim[axis] += b->dim[axis];
+	const value y = like(a, a->rank, dim);
+	tfl_op_of *o = op(QN_TFL_CONCATENATION, 10, 2, (int32_t[]){a->id, b->id}, &y);
+
+	tfl_with(o, 0, 'i', axis);
+	tfl_with(o, 1, 'b', 0);
+	return y;
+}
+
+/* The last rows of the stream, then x; all but the first are kept. */
+static value
+ring(const value *x, int rows)
+{
+	const int32_t dim[4] = {1, rows, 1, x->dim[3]};
+	const int h = variable(x, 4, dim, 0);
+	const value old = read_variable(h, x, 4, dim), all = joined(&old, x, 1);
+	const value kept = rows_of(&all, x->dim[1], rows);
+
+	assign(h, &kept);
+	return all;
+}
+
+static value
+conv_time(const value *x, int channels, int taps, int stride, int act)
+{
+	const int32_t w[4] = {channels, taps, 1, x->dim[3]};
+	const int32_t dim[4] = {1, (x->dim[1] - taps) / stride + 1, 1, channels};
+	int32_t in[3] = {x->id};
+
+	weights(x, 4, w, 0, taps * x->dim[3], in + 1);
+	const value y = own(x, dim);
+	tfl_op_of *o = op(QN_TFL_CONV_2D, 1, 3, in, &y);
+	tfl_with(o, 0, 'b', 1);
+	tfl_with(o, 1, 'i', stride);
+	tfl_with(o, 2, 'i', stride);
+	tfl_with(o, 3, 'b', act);
+	return y;
+}
+
+static value
+depthwise_time(const value *x, int taps)
+{
+	const int32_t w[4] = {1, taps, 1, x->dim[3]},
+		      dim[4] = {1, x->dim[1] - taps + 1, 1, x->dim[3]};
+	int32_t in[3] = {x->id};
+
+	weights(x, 4, w, 3, taps, in + 1);
+	const value y = own(x, dim);
+	tfl_op_of *o = op(QN_TFL_DEPTHWISE_CONV_2D, 2, 3, in, &y);
+	tfl_with(o, 0, 'b', 1);
+	tfl_with(o, 1, 'i', 1);
+	tfl_with(o, 2, 'i', 1);
+	tfl_with(o, 3, 'i', 1);
+	return y;
+}
+
+static value
+flat(const value *x)
+{
+	const int32_t dim[2] = {1, x->dim[1] * x->dim[2] * x->dim[3]};
+	const value y = like(x, 2, dim);
+
+	return with_list(QN_TFL_RESHAPE, 17, x, 2, dim, &y);
+}
+
+/* A probability of u8. */
+static value
+head(const value *x)
+{
+	const value f = x->rank == 4 ? flat(x) : *x, d = dense(&f, 1, 0);
+	const value p = result(2, d.dim, 1.0f / 256, -128);
+	const value y = result_of(TFL_UINT8, 2, d.dim, 1.0f / 256, 0);
+
+	(void)one(QN_TFL_LOGISTIC, 0, &d, &p);
+	return one(QN_TFL_QUANTIZE, 89, &p, &y);
+}
+
+/* ---- kinds: x [1, rows, 1, channels] to a result ---- */
+
+static value
+causal(const value *x)
+{
+	const value a = ring(x, 2), b = conv_time(&a, 8, 3, 1, 1), c = ring(&b, 4),
+		    d = depthwise_time(&c, 5), e = conv_time(&d, 8, 1, 1, 1), f = ring(&e, 3);
+
+	return head(&f);
+}
+
+static value
+strided(const value *x)
+{
+	const value a = ring(x, 2), b = conv_time(&a, 6, 5, 3, 3), c = ring(&b, 5),
+		    d = conv_time(&c, 5, 6, 1, 1);
+
+	return head(&d);
+}
+
+/* Convolutions of several lengths, each over its part of the channels. */
+static value
+mixconv(const value *x)
+{
+	static const int32_t parts[2] = {4, 8}, axis = 3;
+	const value a = conv_time(x, 12, 1, 1, 1), b = ring(&a, 8);
+	const value p[2] = {like(&b, 4, (const int32_t[]){1, 9, 1, 4}),
+			    like(&b, 4, (const int32_t[]){1, 9, 1, 8})};
+	const int sizes = integers(2, parts);
+	int32_t *at = store(4);
+
+	*at = axis;
+	const int dim = tfl_tensor(net.t, next_name(), TFL_INT32, 0, NULL, at, 4);
+	tfl_op_of *o =
+		tfl_op(net.t, QN_TFL_SPLIT_V, INTS(b.id, sizes, dim), INTS(p[0].id, p[1].id));
+	o->options_type = 79;
+	tfl_with(o, 0, 'i', 2);
+	const value c = rows_of(&p[0], 4, 5), d = depthwise_time(&c, 5),
+		    e = depthwise_time(&p[1], 9);
+	value f = result(4, (const int32_t[]){1, 1, 1, 8}, d.scale, d.zp);
+	(void)one(QN_TFL_QUANTIZE, 89, &e, &f);
+	const value g = joined(&d, &f, 3), h = conv_time(&g, 10, 1, 1, 1);
+	return head(&h);
+}
+
+/* A convolution and its input, delayed by half of its length; the variable is read twice. */
+static value
+residual(const value *x)
+{
+	const int32_t dim[4] = {1, 4, 1, x->dim[3]};
+	const int h = variable(x, 4, dim, 1);
+	const value old = read_variable(h, x, 4, dim), again = read_variable(h, x, 4, dim);
+	const value all = joined(&old, x, 1), kept = rows_of(&all, 1, 4);
+	const value c = conv_time(&all, x->dim[3], 5, 1, 0), late = rows_of(&again, 2, 1);
+	const value y = own(&c, c.dim);
+
+	assign(h, &kept);
+	(void)two(QN_TFL_ADD, 11, &c, &late, &y, 1);
+	return head(&y);
+}
+
+static value
+pooled(const value *x)
+{
+	const value a = conv_time(x, 6, 1, 1, 3), b = ring(&a, 7);
+	const int32_t dim[4] = {1, 1, 1, 6};
+	const value mean = like(&b, 4, dim), most = like(&b, 4, dim);
+
+	for (int i = 0; i < 2; i++) {
+		tfl_op_of *o = op(i == 0 ? QN_TFL_AVERAGE_POOL_2D : QN_TFL_MAX_POOL_2D, 5, 1, &b.id,
+				  i == 0 ? &mean : &most);
+
+		tfl_with(o, 0, 'b', 1);
+		tfl_with(o, 1, 'i', 1);
+		tfl_with(o, 2, 'i', 1);
+		tfl_with(o, 3, 'i', 1);
+		tfl_with(o, 4, 'i', 8);
+	}
+	const value both = joined(&mean, &most, 3), f = flat(&both), d = dense(&f, 5, 1);
+	return head(&d);
+}
+
+/* Units that remember `memory` features each. */
+static value
+svdf(const value *x, int units, int rank, int memory)
+{
+	const int filters = units * rank, inputs = x->dim[1];
+	int8_t *w = store((size_t)(filters * inputs));
+	int16_t *v = store(2 * (size_t)(filters * memory));
+	int32_t *b = store(4 * (size_t)units);
+	const float ws = 0.01f, vs = 1.0f / 32768, ss = x->scale * ws * 64;
+
+	for (int i = 0; i < filters * inputs; i++)
+		w[i] = (int8_t)whole(-127, 127);
+	for (int i = 0; i < filters * memory; i++)
+		v[i] = (int16_t)whole(-30000, 30000);
+	for (int i = 0; i < units; i++)
+		b[i] = whole(-4000, 4000);
+	const int32_t dim[2] = {1, units};
+	const int32_t in[5] = {
+		x->id,
+		tfl_codes(net.t, next_name(), TFL_INT8, DIMS(filters, inputs), ws, 0, w,
+			  filters * inputs),
+		tfl_codes(net.t, next_name(), TFL_INT16, DIMS(filters, memory), vs, 0, v,
+			  2 * filters * memory),
+		tfl_codes(net.t, next_name(), TFL_INT32, DIMS(units), ss * vs, 0, b, 4 * units),
+		tfl_codes(net.t, next_name(), TFL_INT16, DIMS(1, filters * memory), ss, 0, NULL,
+			  0)};
+	const value y = result(2, dim, ss * 60, whole(-90, 20));
+	tfl_op_of *o = op(QN_TFL_SVDF, 6, 5, in, &y);
+
+	net.t->tensor[in[4]].is_variable = 1;
+	tfl_with(o, 0, 'i', rank);
+	tfl_with(o, 1, 'b', 1);
+	return y;
+}
+
+static value
+svdfs(const value *x)
+{
+	const value f = flat(x), a = svdf(&f, 8, 2, 6), b = svdf(&a, 6, 1, 4);
+
+	return head(&b);
+}
+
+/* Parts of equal length of a row. */
+static void
+split(const value *x, int n, value *part)
+{
+	int32_t *axis = store(4), out[4];
+	const int32_t dim[2] = {1, x->dim[1] / n};
+
+	*axis = 1;
+	const int at = tfl_tensor(net.t, next_name(), TFL_INT32, 0, NULL, axis, 4);
+	for (int i = 0; i < n; i++) {
+		part[i] = like(x, 2, dim);
+		out[i] = part[i].id;
+	}
+	tfl_op_of *o = tfl_op(net.t, QN_TFL_SPLIT, INTS(at, x->id), n, out);
+	o->options_type = 35;
+	tfl_with(o, 0, 'i', n);
+}
+
+static value
+sigmoid(const value *x)
+{
+	const value y = result(2, x->dim, 1.0f / 256, -128);
+
+	return one(QN_TFL_LOGISTIC, 0, x, &y);
+}
+
+static value
+tanh_of(const value *x)
+{
+	const value y = result(2, x->dim, 1.0f / 128, 0);
+
+	return one(QN_TFL_TANH, 0, x, &y);
+}
+
+/* z and r: sigmoid; n = tanh(dense(x, r h)); h = n + z (h - n). */
+static value
+gru(const value *x)
+{
+	enum { CELLS = 6 };
+	const int32_t dim[2] = {1, CELLS};
+	const value f = flat(x), like_h = {.type = TFL_INT8, .rank = 2, .scale = 1.0f / 128};
+	const int v = variable(&like_h, 2, dim, 0);
+	const value h = read_variable(v, &like_h, 2, dim),
+		    xh = result(2, (const int32_t[]){1, f.dim[1] + CELLS}, f.scale, f.zp);
+	value hq = result(2, dim, f.scale, f.zp), zr[2];
+
+	(void)one(QN_TFL_QUANTIZE, 89, &h, &hq);
+	tfl_op_of *o = op(QN_TFL_CONCATENATION, 10, 2, (int32_t[]){f.id, hq.id}, &xh);
+	tfl_with(o, 0, 'i', 1);
+	const value gates = dense(&xh, 2 * CELLS, 0), s = sigmoid(&gates);
+	split(&s, 2, zr);
+	const value rh = result(2, dim, f.scale, f.zp);
+	(void)two(QN_TFL_MUL, 21, &zr[1], &h, &rh, 0);
+	const value xr = result(2, xh.dim, f.scale, f.zp);
+	o = op(QN_TFL_CONCATENATION, 10, 2, (int32_t[]){f.id, rh.id}, &xr);
+	tfl_with(o, 0, 'i', 1);
+	const value c = dense(&xr, CELLS, 0), n = tanh_of(&c);
+	const value d = result(2, dim, 1.0f / 64, 3), e = result(2, dim, 1.0f / 70, -2),
+		    next = result(2, dim, like_h.scale, like_h.zp);
+	(void)two(QN_TFL_SUB, 28, &h, &n, &d, 0);
+	(void)two(QN_TFL_MUL, 21, &zr[0], &d, &e, 0);
+	(void)two(QN_TFL_ADD, 11, &n, &e, &next, 0);
+	assign(v, &next);
+	return head(&next);
+}
+
+/* An LSTM whose cell is of i16. */
+static value
+lstm(const value *x)
+{
+	enum { CELLS = 5 };
+	const int32_t dim[2] = {1, CELLS};
+	const value f = flat(x), like_h = {.type = TFL_INT8, .rank = 2, .scale = 1.0f / 128},
+		    like_c = {.type = TFL_INT16, .rank = 2, .scale = 1.0f / 4096};
+	const int vh = variable(&like_h, 2, dim, 1), vc = variable(&like_c, 2, dim, 0);
+	const value h = read_variable(vh, &like_h, 2, dim), c = read_variable(vc, &like_c, 2, dim);
+	const value hq = result(2, dim, f.scale, f.zp),
+		    xh = result(2, (const int32_t[]){1, f.dim[1] + CELLS}, f.scale, f.zp);
+	value gate[4], wide[4];
+
+	(void)one(QN_TFL_QUANTIZE, 89, &h, &hq);
+	tfl_with(op(QN_TFL_CONCATENATION, 10, 2, (int32_t[]){f.id, hq.id}, &xh), 0, 'i', 1);
+	const value all = dense(&xh, 4 * CELLS, 0);
+	split(&all, 4, gate);
+	for (int i = 0; i < 4; i++) {
+		const value g = i == 2 ? tanh_of(&gate[i]) : sigmoid(&gate[i]);
+
+		wide[i] = result_of(TFL_INT16, 2, dim, 1.0f / 32768, 0);
+		(void)one(QN_TFL_QUANTIZE, 89, &g, &wide[i]);
+	}
+	const value fc = result_of(TFL_INT16, 2, dim, 1.0f / 4096, 0),
+		    ig = result_of(TFL_INT16, 2, dim, 1.0f / 32768, 0),
+		    next = result_of(TFL_INT16, 2, dim, 1.0f / 4096, 0),
+		    t = result_of(TFL_INT16, 2, dim, 1.0f / 32768, 0),
+		    th = result_of(TFL_INT16, 2, dim, 1.0f / 32768, 0),
+		    out = result(2, dim, like_h.scale, 0);
+	(void)two(QN_TFL_MUL, 21, &wide[1], &c, &fc, 0);
+	(void)two(QN_TFL_MUL, 21, &wide[0], &wide[2], &ig, 0);
+	(void)two(QN_TFL_ADD, 11, &fc, &ig, &next, 0);
+	assign(vc, &next);
+	(void)one(QN_TFL_TANH, 0, &next, &t);
+	(void)two(QN_TFL_MUL, 21, &t, &wide[3], &th, 0);
+	(void)one(QN_TFL_QUANTIZE, 89, &th, &out);
+	assign(vh, &out);
+	return head(&out);
+}
+
+/* The first hops give 0: a counter of i32. */
+static value
+counter(const value *x)
+{
+	static const int32_t shape[1] = {1};
+	const value c = {.type = TFL_INT32, .rank = 1}, f = flat(x), d = dense(&f, 4, 1),
+		    y = head(&d);
+	const int v = variable(&c, 1, shape, 1);
+	const value old = read_variable(v, &c, 1, shape),
+		    next = result_of(TFL_INT32, 1, shape, 0, 0),
+		    late = result_of(TFL_BOOL, 1, shape, 0, 0), z = like(&y, 2, y.dim);
+	const int step = integers(1, shape), most = integers(1, (const int32_t[]){7});
+	uint8_t *zero = store(1);
+
+	*zero = 0;
+	tfl_with(op(QN_TFL_ADD, 11, 2, (int32_t[]){old.id, step}, &next), 0, 'b', 0);
+	assign(v, &next);
+	(void)op(QN_TFL_GREATER, 44, 2, (int32_t[]){next.id, most}, &late);
+	const int none_yet =
+		tfl_codes(net.t, next_name(), TFL_UINT8, DIMS(1, 1), y.scale, y.zp, zero, 1);
+	(void)op(QN_TFL_SELECT_V2, 98, 3, (int32_t[]){late.id, y.id, none_yet}, &z);
+	return z;
+}
+
+/* Two variables of one type get each other's value and x; one of them through two handles. */
+static value
+exchanged(const value *x)
+{
+	const int32_t *dim = x->dim;
+	const int va = variable(x, 4, dim, 0), vb = variable(x, 4, dim, 0),
+		  again = handle("state0");
+	const value a = read_variable(va, x, 4, dim), b = read_variable(vb, x, 4, dim);
+	const value sum = like(x, 4, dim);
+
+	assign(again, &b);
+	(void)two(QN_TFL_ADD, 11, &a, x, &sum, 0);
+	assign(vb, &sum);
+	const value late = read_variable(va, x, 4, dim), both = joined(&late, &sum, 3);
+	return head(&both);
+}
+
+/* A branch that the data choose; its subgraphs follow those of CALL_ONCE. */
+typedef struct inner {
+	int in, out;
+} inner;
+static inner then_graph, else_graph, condition_graph, body_graph;
+static int counted, next_count, limit_of, step_of, goes_on;
+
+static value
+gated(const value *x)
+{
+	const value a = ring(x, 1), f = flat(&a), d = dense(&f, 6, 0),
+		    m = result(1, (const int32_t[]){1}, d.scale, d.zp);
+	const value is = result_of(TFL_BOOL, 1, (const int32_t[]){1}, 0, 0), y = own(&d, d.dim);
+	int8_t *level = store(1);
+
+	*level = (int8_t)(d.zp + 30 > 127 ? 127 : d.zp + 30);
+	tfl_with(op(QN_TFL_REDUCE_MAX, 27, 2, (int32_t[]){d.id, integers(1, (const int32_t[]){1})},
+		    &m),
+		 0, 'b', 0);
+	const int c = tfl_codes(net.t, next_name(), TFL_INT8, DIMS(1), m.scale, m.zp, level, 1);
+	(void)op(QN_TFL_GREATER, 44, 2, (int32_t[]){m.id, c}, &is);
+	tfl_op_of *o = op(QN_TFL_IF, 92, 2, (int32_t[]){is.id, d.id}, &y);
+	tfl_with(tfl_with(o, 0, 'i', 2), 1, 'i', 3);
+	then_graph = (inner){like(&d, 2, d.dim).id, like(&y, 2, d.dim).id};
+	else_graph = (inner){like(&d, 2, d.dim).id, like(&y, 2, d.dim).id};
+	return head(&y);
+}
+
+/* h is halved and x added, three times in each run: a loop in a stream. */
+static value
+looped(const value *x)
+{
+	const value f = flat(x),
+		    like_h = {.type = TFL_INT8, .rank = 2, .scale = f.scale, .zp = f.zp};
+	const int v = variable(&like_h, 2, f.dim, 0);
+	const value h = read_variable(v, &like_h, 2, f.dim), sum = like(&f, 2, f.dim),
+		    y = like(&f, 2, f.dim);
+	static const int32_t zero[1], one_of[1] = {1}, three[1] = {3};
+	int32_t *start = store(4), *step = store(4), *limit = store(4);
+
+	(void)two(QN_TFL_ADD, 11, &h, &f, &sum, 0);
+	*start = zero[0], *step = one_of[0], *limit = three[0];
+	const int t0 = tfl_tensor(net.t, next_name(), TFL_INT32, 0, NULL, start, 4);
+	const int end = tfl_tensor(net.t, next_name(), TFL_INT32, 0, NULL, NULL, 0);
+	tfl_op_of *o = tfl_op(net.t, QN_TFL_WHILE, INTS(t0, sum.id), INTS(end, y.id));
+	o->options_type = 93;
+	tfl_with(tfl_with(o, 0, 'i', 2), 1, 'i', 3);
+	step_of = tfl_tensor(net.t, next_name(), TFL_INT32, 0, NULL, step, 4);
+	limit_of = tfl_tensor(net.t, next_name(), TFL_INT32, 0, NULL, limit, 4);
+	counted = tfl_tensor(net.t, next_name(), TFL_INT32, 0, NULL, NULL, 0);
+	next_count = tfl_tensor(net.t, next_name(), TFL_INT32, 0, NULL, NULL, 0);
+	goes_on = tfl_tensor(net.t, next_name(), TFL_BOOL, 0, NULL, NULL, 0);
+	body_graph = (inner){like(&f, 2, f.dim).id, like(&f, 2, f.dim).id};
+	condition_graph.in = body_graph.in;
+	assign(v, &y);
+	return head(&y);
+}
+
+/* ---- subgraphs ---- */
+
+static void
+initialize(void)
+{
+	(void)tfl_subgraph(net.t, 0, NULL, 0, NULL);
+	for (int i = 0; i < nstate; i++) {
+		const value first = {.id = states[i].first};
+
+		assign(handle(states[i].name), &first);
+	}
+}
+
+static void
+branches(void)
+{
+	(void)tfl_subgraph(net.t, INTS(then_graph.in), INTS(then_graph.out));
+	tfl_op(net.t, QN_TFL_HARD_SWISH, INTS(then_graph.in), INTS(then_graph.out))->options_type =
+		91;
+	(void)tfl_subgraph(net.t, INTS(else_graph.in), INTS(else_graph.out));
+	tfl_op(net.t, QN_TFL_QUANTIZE, INTS(else_graph.in), INTS(else_graph.out))->options_type =
+		89;
+}
+
+static void
+loop_graphs(void)
+{
+	const tfl_tensor_of *like_x = &net.t->tensor[body_graph.in];
+	int8_t *half = store(1);
+
+	*half = 91;
+	const int c = tfl_codes(net.t, next_name(), TFL_INT8, DIMS(1), 0.0071f, 0, half, 1);
+	const value w = result(2, like_x->dim, like_x->scale[0], like_x->zp[0]);
+	(void)tfl_subgraph(net.t, INTS(counted, condition_graph.in), INTS(goes_on));
+	tfl_op(net.t, QN_TFL_LESS, INTS(counted, limit_of), INTS(goes_on))->options_type = 41;
+	(void)tfl_subgraph(net.t, INTS(counted, body_graph.in), INTS(next_count, body_graph.out));
+	tfl_op_of *o = tfl_op(net.t, QN_TFL_ADD, INTS(counted, step_of), INTS(next_count));
+	o->options_type = 11;
+	tfl_with(o, 0, 'b', 0);
+	tfl_with(op(QN_TFL_MUL, 21, 2, (int32_t[]){body_graph.in, c}, &w), 0, 'b', 0);
+	o = tfl_op(net.t, QN_TFL_MUL, INTS(w.id, c), INTS(body_graph.out));
+	o->options_type = 21;
+	tfl_with(o, 0, 'b', 0);
+}
+
+/* ---- files ---- */
+
+static const struct kind {
+	const char *name;
+	int rows, channels;
+	value (*of)(const value *);
+	void (*graphs)(void);      /* further ones */
+	bool has_variable_tensors; /* which LiteRT does not load */
+} kinds[] = {
+	{"causal", 1, 10, causal, NULL, false},  {"strided", 3, 8, strided, NULL, false},
+	{"mixconv", 1, 6, mixconv, NULL, false}, {"residual", 1, 7, residual, NULL, false},
+	{"pooled", 1, 9, pooled, NULL, false},   {"svdf", 1, 12, svdfs, NULL, true},
+	{"gru", 1, 8, gru, NULL, false},         {"lstm", 1, 7, lstm, NULL, false},
+	{"counter", 2, 5, counter, NULL, false}, {"exchanged", 1, 4, exchanged, NULL, false},
+	{"gated", 1, 6, gated, branches, false}, {"looped", 1, 6, looped, loop_graphs, false},
+};
+
+static void
+write_stream(const char *folder, const char *name, const struct kind *k)
+{
+	const int32_t dim[4] = {1, k->rows, 1, k->channels};
+	size_t n;
+
+	net = (network){.t = tfl_begin()};
+	nstate = 0;
+	const value x = result(4, dim, (float)between(0.03, 0.08), whole(-60, 60));
+	write_samples(folder, name, 0, TFL_INT8, HOPS, 4, dim, -128, x.zp, 0);
+	tfl_op_of *once = tfl_op(net.t, QN_TFL_CALL_ONCE, 0, NULL, 0, NULL);
+	once->options_type = 103;
+	tfl_with(once, 0, 'i', 1);
+	const value y = k->of(&x);
+	if (nstate == 0)
+		memmove(net.t->op, net.t->op + 1, (size_t)--net.t->nop * sizeof *net.t->op);
+	else
+		initialize();
+	if (k->graphs != NULL)
+		k->graphs();
+	net.t->name = "VALIDATION:main";
+	const uint8_t *bytes = tfl_end(net.t, 1, &x.id, 1, &y.id, &n);
+	FILE *f = create(folder, name, ".tflite");
+	fwrite(bytes, 1, n, f);
+	fclose(f);
+	free(net.t);
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc != 3) {
+		fprintf(stderr, "usage: tflite-streams DIR COUNT\n");
+		return 2;
+	}
+	FILE *list = create(argv[1], "list", "");
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		for (int k = 0; k < atoi(argv[2]); k++) {
+			char name[64];
+
+			snprintf(name, sizeof name, "STREAM.%s.%d", kinds[i].name, k);
+			seed = 777 + (uint32_t)i + 100 * (uint32_t)k;
+			write_stream(argv[1], name, &kinds[i]);
+			if (!kinds[i].has_variable_tensors)
+				fprintf(list, "%s 1\n", name);
+		}
+	fclose(list);
+	return 0;
+}
