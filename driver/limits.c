@@ -13,6 +13,10 @@
 #include "ir/limits.h"
 #include "ir/loops.h"
 
+/* Steps that a node of a loop counts in each step of the loop beside its elements: about what starting it
+ * takes, where an element takes 1 ns. */
+enum { LOOP_NODE = 64 };
+
 /* Of a graph with all that it calls; UINT64_MAX stands for all larger numbers. */
 typedef struct cost {
 	uint64_t nodes, steps, depth;
@@ -65,7 +69,7 @@ product(uint64_t a, uint64_t b)
 static void
 add_node(checker *c, const qn_graph *g, const qn_node *n, uint64_t runs, cost *all)
 {
-	uint64_t steps = 1;
+	uint64_t steps = runs > 1 ? LOOP_NODE : 1;
 
 	for (uint32_t i = 0; n->type->is_tuple && i < n->type->nfield; i++)
 		steps = sum(steps, check_type(c, g, n, n->type->field[i]));
@@ -80,6 +84,24 @@ add_node(checker *c, const qn_graph *g, const qn_node *n, uint64_t runs, cost *a
 		all->depth = callee->depth + 1 > all->depth ? callee->depth + 1 : all->depth;
 	}
 	all->steps = sum(all->steps, product(steps, runs));
+}
+
+/* A file gives no samples for states, so nothing else bounds their number. */
+static void
+check_states(checker *c, const qn_graph *g)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < g->nstate; i++) {
+		const qn_node *n = qn_graph_state(g, i);
+		const int64_t count = qn_type_count(n->type);
+
+		bytes = sum(bytes, count > 0 ? (uint64_t)count * qn_elem_bytes(n->type->elem) : 0);
+		if (bytes > qn_limit(c->m->env, QN_LIMIT_BYTES)) {
+			check(c, QN_LIMIT_BYTES, qn_node_place(g, n), bytes);
+			return;
+		}
+	}
 }
 
 qn_status
@@ -97,6 +119,7 @@ qn_limits_check(qn_model *m, qn_arena *a)
 		all->nodes = g->n - 1;
 		for (qn_id id = 1; id < g->n; id++)
 			add_node(&c, g, qn_graph_node(g, id), qn_loop_runs(&loops, id), all);
+		check_states(&c, g);
 		qn_map_put(&c.costs, &g, sizeof(qn_graph *), all);
 		last = all;
 	}

@@ -113,6 +113,69 @@ test_sizes(void **state)
 	assert_string_equal(load(long_value, &(qn_limits){0}), "limit.bytes");
 }
 
+/* Loops of `count` steps, one in the other. */
+static const char *
+load_loops(size_t depth, const char *count, const qn_limits *limits)
+{
+	char *text = malloc(400 * (depth + 1));
+	size_t at = 0;
+
+	assert_non_null(text);
+	at += (size_t)sprintf(text + at, "graph @main(%%x: tensor<1x4xf32>) {\n");
+	for (size_t i = 0; i < depth; i++) {
+		at += (size_t)sprintf(text + at, "  %%i%zu = loop", i);
+		if (i > 0)
+			at += (size_t)sprintf(text + at, " %%i%zu", i - 1);
+		at += (size_t)sprintf(text + at, " {count=%s}\n  %%h%zu = loop_carry ", count, i);
+		at += (size_t)sprintf(text + at, i > 0 ? "%%h%zu, %%i%zu\n" : "%%x, %%i0\n", i - 1,
+				      i);
+	}
+	at += (size_t)sprintf(text + at, "  %%y%zu = relu %%h%zu\n", depth, depth - 1);
+	for (size_t i = depth; i-- > 0;)
+		at += (size_t)sprintf(text + at,
+				      "  %%e%zu = loop_end %%i%zu, %%y%zu\n  %%y%zu = loop_last "
+				      "%%y%zu, %%e%zu\n",
+				      i, i, i + 1, i, i + 1, i);
+	(void)sprintf(text + at, "  return %%y0\n}\n");
+	const char *id = load(text, limits);
+	free(text);
+	return id;
+}
+
+/* 4 nodes of the loop and what it leaves, 64 and their elements in each of 10 steps, and the input's 1 + 4. */
+static void
+test_loops(void **state)
+{
+	const uint64_t steps = 10 * (5 * 64 + 1 + 4 + 4 + 1 + 4) + 5;
+
+	(void)state;
+	assert_string_equal(load_loops(1, "10", &(qn_limits){.steps = steps}), "");
+	assert_string_equal(load_loops(1, "10", &(qn_limits){.steps = steps - 1}), "limit.steps");
+	assert_string_equal(load_loops(1, "1000000000", &(qn_limits){0}), "");
+	assert_string_equal(load_loops(1, "2147483647", &(qn_limits){.steps = UINT64_C(1) << 36}),
+			    "limit.steps");
+	assert_string_equal(load_loops(2, "2147483647", &(qn_limits){0}), "limit.steps");
+	assert_string_equal(load_loops(10, "2147483647", &(qn_limits){0}), "limit.steps");
+	assert_string_equal(load_loops(60, "1", &(qn_limits){0}), "");
+	assert_string_equal(load_loops(65, "1", &(qn_limits){0}), "limit.nesting");
+}
+
+/* No state is beyond the limit, but all are. */
+static void
+test_states(void **state)
+{
+	static const char text[] =
+		"graph @main(%x: tensor<4xf32>, %a: tensor<1000000000xi8> state, "
+		"%b: tensor<1000000000xi8> state, %c: tensor<1000000000xi8> state, "
+		"%d: tensor<1000000000xi8> state, %e: tensor<1000000000xi8> state) {\n"
+		"  return %x, %a to %a, %b to %b, %c to %c, %d to %d, %e to %e\n}\n";
+
+	(void)state;
+	assert_string_equal(load(text, &(qn_limits){0}), "limit.bytes");
+	assert_string_equal(load(text, &(qn_limits){.bytes = UINT64_C(5000000000)}), "");
+	assert_string_equal(load(text, &(qn_limits){.bytes = UINT64_C(4999999999)}), "limit.bytes");
+}
+
 /* Graphs that never passed a reader explode neither. */
 static void
 test_inline(void **state)
@@ -133,10 +196,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nodes),
-		cmocka_unit_test(test_nesting),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_inline),
+		cmocka_unit_test(test_nodes),  cmocka_unit_test(test_nesting),
+		cmocka_unit_test(test_sizes),  cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_states), cmocka_unit_test(test_inline),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,79 @@ crowded_body(void **state)
 	}
 }
 
+/* The body of a Loop that gives back its state; with an inner one, that of a loop in a loop. */
+static onx *
+state_body(const onx *inner, int64_t count)
+{
+	onx *body = calloc(1, sizeof *body);
+
+	assert_non_null(body);
+	onx_begin(body);
+	onx_input(body, "i", ONX_INT64, "");
+	onx_input(body, "c", ONX_BOOL, "");
+	onx_input(body, "s", ONX_FLOAT, "2");
+	if (inner != NULL) {
+		onx_ints64(body, "n", "", &count);
+		onx_body(body, "body", inner);
+		onx_node(body, "Loop", "n,,s", "t");
+	} else {
+		onx_node(body, "Neg", "s", "t");
+	}
+	onx_output(body, "c");
+	onx_output(body, "t");
+	return body;
+}
+
+/* As many steps as a number can say, or few that multiply. */
+static void
+huge_loops(void **state)
+{
+	static const struct {
+		int64_t outer, inner; /* inner 0: none */
+	} rows[] = {{INT64_MAX, 0}, {INT64_C(1) << 40, 0}, {4097, 0}, {64, 64}, {4000, INT64_MAX}};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		onx *inner = rows[i].inner > 0 ? state_body(NULL, 0) : NULL;
+		onx *body = state_body(inner, rows[i].inner);
+
+		(void)teardown(state);
+		(void)setup(state);
+		onx_input(file, "x", ONX_FLOAT, "2");
+		onx_ints64(file, "n", "", &rows[i].outer);
+		onx_body(file, "body", body);
+		onx_node(file, "Loop", "n,,x", "y");
+		onx_output(file, "y");
+		free(inner);
+		free(body);
+		no_way("import.size");
+	}
+}
+
+/* A loop of 2^31 - 1 steps has as many nodes as one of two. */
+static void
+long_scan(void **state)
+{
+	onx *body = calloc(1, sizeof *body);
+
+	(void)state;
+	assert_non_null(body);
+	onx_begin(body);
+	onx_input(body, "s", ONX_FLOAT, "1");
+	onx_input(body, "x", ONX_FLOAT, "1");
+	onx_node(body, "Add", "s,x", "t");
+	onx_output(body, "t");
+	onx_input(file, "x", ONX_FLOAT, "2147483647,1");
+	onx_input(file, "s", ONX_FLOAT, "1");
+	onx_body(file, "body", body);
+	onx_int(file, "num_scan_inputs", 1);
+	onx_node(file, "Scan", "s,x", "y");
+	onx_output(file, "y");
+	free(body);
+	assert_int_equal(import_from(NULL), QN_OK);
+	assert_true(qn_model_entry(&rg->m)->n < 16);
+	assert_true(peak < MOST_MEMORY);
+}
+
 /* Lengths of sequences that lie outside, activations that nobody has. */
 static void
 wrong_sequences(void **state)
@@ -384,6 +457,8 @@ main(void)
 		TEST(doubling),
 		TEST(long_sequence),
 		TEST(crowded_body),
+		TEST(huge_loops),
+		TEST(long_scan),
 		TEST(scalar_bias),
 		TEST(one_name_twice),
 		TEST(sparse_without_places),

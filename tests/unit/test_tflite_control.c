@@ -291,6 +291,64 @@ test_while_of_data(void **state)
 	import_fails(INTS(h), INTS(y), "import.constant", "condition 'goes' depends on data");
 }
 
+/* Loops in loops: their steps multiply, and so do the nodes of subgraphs that run others twice. */
+static void
+test_multiplied(void **state)
+{
+	static const int32_t zero, one = 1, many = 100;
+
+	(void)state;
+	const int x = value_of("x", TFL_FLOAT32, DIMS(2)), y = value_of("y", TFL_FLOAT32, DIMS(2));
+	const int t0 = integer("t0", &zero), step = integer("step", &one),
+		  most = integer("most", &many);
+	const int end[2] = {value_of("end", TFL_INT32, SCALAR),
+			    value_of("end1", TFL_INT32, SCALAR)};
+	const int t = value_of("t", TFL_INT32, SCALAR), next = value_of("next", TFL_INT32, SCALAR);
+	const int in = value_of("in", TFL_FLOAT32, DIMS(2)),
+		  out = value_of("out", TFL_FLOAT32, DIMS(2));
+	const int real = value_of("real", TFL_FLOAT32, SCALAR);
+	const int goes = value_of("goes", TFL_BOOL, SCALAR);
+
+	tfl_with(tfl_with(tfl_op(file, QN_TFL_WHILE, INTS(t0, x), INTS(end[0], y)), 0, 'i', 1), 1,
+		 'i', 2);
+	(void)tfl_subgraph(file, INTS(t, in), INTS(goes));
+	tfl_op(file, QN_TFL_LESS, INTS(t, most), INTS(goes));
+	(void)tfl_subgraph(file, INTS(t, in), INTS(next, out));
+	tfl_op(file, QN_TFL_ADD, INTS(t, step), INTS(next));
+	tfl_with(tfl_with(tfl_op(file, QN_TFL_WHILE, INTS(t0, in), INTS(end[1], out)), 0, 'i', 1),
+		 1, 'i', 3);
+	(void)tfl_subgraph(file, INTS(t, in), INTS(next, out));
+	tfl_op(file, QN_TFL_ADD, INTS(t, step), INTS(next));
+	tfl_op(file, QN_TFL_CAST, INTS(t), INTS(real));
+	tfl_op(file, QN_TFL_ADD, INTS(in, real), INTS(out));
+	import_fails(INTS(x), INTS(y), "import.size", "more than 4096 steps in total");
+}
+
+/* Subgraph k runs the next one six times; the last has 60 operators. */
+static void
+test_many_calls(void **state)
+{
+	enum { LEVELS = TFL_GRAPHS, CALLS = 6, LAST = 60 };
+	int at[LAST + 1];
+
+	(void)state;
+	for (int i = 0; i <= LAST; i++)
+		at[i] = value_of("v", TFL_FLOAT32, DIMS(1));
+	for (int k = 0; k <= LEVELS; k++) {
+		const int n = k == LEVELS ? LAST : CALLS;
+
+		if (k > 0)
+			(void)tfl_subgraph(file, INTS(at[0]), INTS(at[n]));
+		for (int i = 0; i < n; i++)
+			if (k == LEVELS)
+				tfl_op(file, QN_TFL_NEG, INTS(at[i]), INTS(at[i + 1]));
+			else
+				tfl_with(tfl_op(file, QN_TFL_CALL, INTS(at[i]), INTS(at[i + 1])), 0,
+					 'i', k + 1);
+	}
+	import_fails(INTS(at[0]), INTS(at[CALLS]), "import.size", "expands to more than");
+}
+
 /* ---- what is wrong with subgraphs ---- */
 
 static void
@@ -340,7 +398,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_if_constant),   T(test_if_at_run_time), T(test_call),
 		T(test_while),         T(test_while_refused),  T(test_while_without_steps),
-		T(test_while_of_data), T(test_refused),
+		T(test_while_of_data), T(test_refused),        T(test_multiplied),
+		T(test_many_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
