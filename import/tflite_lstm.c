@@ -201,7 +201,8 @@ direction(lstm *l, qn_id data, qn_id aux)
 	qn_tfl_seq_begin(&l->s);
 	const qn_id x = qn_tfl_seq_now(&l->s, data);
 	const qn_id z = projection_of(l, x, aux != 0 ? qn_tfl_seq_now(&l->s, aux) : 0);
-	qn_id h = qn_tfl_seq_state(&l->s, r->dim[1], e), c = qn_tfl_seq_state(&l->s, l->cells, e);
+	qn_id h = qn_tfl_seq_state(&l->s, l->at->hidden, r->dim[1], e);
+	qn_id c = qn_tfl_seq_state(&l->s, l->at->cell, l->cells, e);
 	step(l, z, &h, &c);
 	return qn_tfl_seq_end(&l->s, 2, (qn_id[]){h, c}, h);
 }
@@ -235,7 +236,7 @@ static void
 sequence_lstm(qn_tfl_op *o)
 {
 	if (qn_tfl_result_is_quantized(o)) {
-		qn_tfl_lstm_quantized(o);
+		qn_tfl_lstm_quantized(o, false);
 		return;
 	}
 	lstm l = open_lstm(o, QN_TFL_STATE(one.hidden) | QN_TFL_STATE(one.cell),
@@ -266,43 +267,23 @@ bidirectional_lstm(qn_tfl_op *o)
 
 /* ---- one step whose state is given, or lasts from run to run ---- */
 
-static bool
-is_f32_variable(qn_tfl_op *o, uint32_t i)
-{
-	qn_tfl_tensor *t = i < o->nin ? o->from[i] : NULL;
-	const qn_type *type = t != NULL && qn_tfl_is_variable(t) ? qn_tfl_type(o->f, t) : NULL;
-
-	return type != NULL && qn_type_is_f32(type);
-}
-
 static void
 full_lstm(qn_tfl_op *o)
 {
 	lstm l = lstm_of(o);
-	const qn_id x = qn_tfl_real(o, 0);
-	const qn_type *type = x != 0 ? qn_importer_type(o->im, x) : NULL;
 
-	if (qn_tfl_result_is_quantized(o) || o->nout != 1 || type == NULL || type->rank != 2 ||
-	    !is_f32_variable(o, one.hidden) || !is_f32_variable(o, one.cell)) {
+	if (o->nout != 1 || o->nin < one.norms) {
 		(void)qn_importer_refuse(o->im, "import.input",
-					 "kernel FULL takes data [batch,inputs] of f32, and inputs "
-					 "%u and %u that are "
-					 "variables of f32; use --from-float for quantized ones",
-					 one.hidden, one.cell);
+					 "kernel FULL has 20 to 24 inputs and one result, not %u "
+					 "and %u",
+					 o->nin, o->nout);
 		return;
 	}
-	if (!qn_tfl_activation_ok(o, l.activation, false) || open_gates(&l) == NULL)
-		return;
-	qn_id h = qn_tfl_read_variable(o->f, o->from[one.hidden]);
-	qn_id c = qn_tfl_read_variable(o->f, o->from[one.cell]);
-	if (h == 0 || c == 0)
-		return;
-	step(&l, projection_of(&l, x, 0), &h, &c);
-	if (h == 0 || c == 0)
-		return;
-	qn_tfl_assign_variable(o->f, o->from[one.hidden], h);
-	qn_tfl_assign_variable(o->f, o->from[one.cell], c);
-	qn_tfl_set_result(o, 0, h);
+	if (qn_tfl_result_is_quantized(o))
+		qn_tfl_lstm_quantized(o, true);
+	else if (qn_tfl_activation_ok(o, l.activation, false) &&
+		 qn_tfl_seq_open_step(o, QN_TFL_STATE(one.hidden) | QN_TFL_STATE(one.cell), &l.s))
+		qn_tfl_set_result(o, 0, direction(&l, qn_tfl_real(o, 0), 0));
 }
 
 static void

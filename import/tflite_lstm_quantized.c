@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_lstm_quantized.c - quantized UNIDIRECTIONAL_SEQUENCE_LSTM, as TensorFlow Lite Micro computes it
- * (micro/kernels/lstm_eval.cc): i8 or i16 data and output, i8 weights, an i16 cell.
+ * (micro/kernels/lstm_eval.cc), and LSTM, which is a step of it: i8 or i16 data and output, i8 weights, an i16 cell.
  *
  *   each step   z = requantize(dense(x, [W_i; W_f; W_o; W_c], bias))        i16 in 2^-12
  *               z = z + requantize(dense(h, [R_i; R_f; R_o; R_c]))          saturated
@@ -10,7 +10,8 @@
  *               h = tanh(c) * s_o            rounded once, to the output's parameters
  *
  * Each gate's weights have one scale; concatenated they have one for each row.  An add of
- * two values of one i16 scale is exact and saturates.  The first step reads zeros. */
+ * two values of one i16 scale is exact and saturates.  The first step reads zeros, that of a sequence of one step what
+ * the run before has left. */
 #include "import/tflite_sequence.h"
 
 #include <math.h>
@@ -314,7 +315,7 @@ prepare(lstm *l)
 
 	l->before = i16_elem(l, 0x1p-12);
 	l->behind = i16_elem(l, 0x1p-15);
-	l->weights[OF_DATA] = stacked_weights(l, WEIGHTS, x->dim[2]);
+	l->weights[OF_DATA] = stacked_weights(l, WEIGHTS, x->dim[x->rank - 1]);
 	l->weights[OF_STATE] = stacked_weights(l, RECURRENT, l->cells);
 	if (l->weights[OF_DATA] == 0 || l->weights[OF_STATE] == 0 || l->before == NULL ||
 	    l->behind == NULL)
@@ -330,26 +331,31 @@ prepare(lstm *l)
 }
 
 void
-qn_tfl_lstm_quantized(qn_tfl_op *o)
+qn_tfl_lstm_quantized(qn_tfl_op *o, bool single)
 {
+	const uint64_t states = QN_TFL_STATE(HIDDEN) | QN_TFL_STATE(CELL);
 	const qn_type *y = qn_tfl_type(o->f, o->to[0]);
-	lstm l = {.o = o, .cells = y->rank == 3 ? y->dim[2] : 0};
+	const int32_t rank = single ? 2 : 3;
+	lstm l = {.o = o, .cells = y->rank == rank ? y->dim[rank - 1] : 0};
 
-	if (!qn_tfl_seq_open(o, QN_TFL_STATE(HIDDEN) | QN_TFL_STATE(CELL),
-			     qn_tfl_flag(o, OPTION_TIME_MAJOR, 0) != 0, &l.s) ||
+	if (!(single ? qn_tfl_seq_open_step(o, states, &l.s)
+		     : qn_tfl_seq_open(o, states, qn_tfl_flag(o, OPTION_TIME_MAJOR, 0) != 0,
+				       &l.s)) ||
 	    !states_ok(&l) || !options_ok(&l))
 		return;
 	if (l.cells < 1) {
 		(void)qn_importer_refuse(o->im, "import.rank",
-					 "a result of %d dimensions; must be 3, all known",
-					 (int)y->rank);
+					 "a result of %d dimensions; must be %d, all known",
+					 (int)y->rank, (int)rank);
 		return;
 	}
 	if (!prepare(&l))
 		return;
 	qn_tfl_seq_begin(&l.s);
-	qn_id h = qn_tfl_seq_state(&l.s, l.cells, l.hidden);
-	qn_id c = qn_tfl_seq_state(&l.s, l.cells, l.cell);
+	qn_id h = qn_tfl_seq_state(&l.s, HIDDEN, l.cells, l.hidden);
+	qn_id c = qn_tfl_seq_state(&l.s, CELL, l.cells, l.cell);
+	if (h == 0 || c == 0)
+		return;
 	step(&l, qn_tfl_seq_now(&l.s, o->in[DATA]), &h, &c);
 	qn_id next[] = {h, c};
 	qn_tfl_set_result(o, 0, qn_tfl_seq_end(&l.s, 2, next, qn_tfl_retyped(o, h, y->elem)));

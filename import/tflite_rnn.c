@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_rnn.c - UNIDIRECTIONAL_SEQUENCE_RNN and BIDIRECTIONAL_SEQUENCE_RNN in f32, step by step, and RNN, a step per run.
+/* tflite_rnn.c - UNIDIRECTIONAL_SEQUENCE_RNN and BIDIRECTIONAL_SEQUENCE_RNN in f32, step by step, and RNN, a step per run;
+ * weights of i8 are dequantized.
  *
  *   each step   h = act(dense(x, W, bias) + dense(h, R)) */
 #include "import/tflite_sequence.h"
@@ -11,7 +12,7 @@ direction(qn_tfl_seq *s, uint32_t at, qn_id data, qn_id aux, uint32_t aux_weight
 {
 	qn_tfl_op *o = s->o;
 	qn_importer *im = o->im;
-	int64_t activation = qn_tfl_flag(o, 1, QN_TFL_ACT_NONE);
+	int64_t activation = qn_tfl_flag(o, s->single ? 0 : 1, QN_TFL_ACT_NONE);
 	qn_id in[3];
 
 	for (uint32_t i = 0; i < 3; i++) {
@@ -26,7 +27,7 @@ direction(qn_tfl_seq *s, uint32_t at, qn_id data, qn_id aux, uint32_t aux_weight
 					  "recurrent weights of %d dimensions; must be 2",
 					  (int)r->rank);
 	qn_tfl_seq_begin(s);
-	const qn_id h = qn_tfl_seq_state(s, r->dim[0], r->elem);
+	const qn_id h = qn_tfl_seq_state(s, at + 3, r->dim[0], r->elem);
 	qn_id z = qn_importer_op(im, QN_OP_dense, 3,
 				 (qn_id[]){qn_tfl_seq_now(s, data), in[0], in[2]}, NULL, NULL);
 	if (aux != 0) {
@@ -72,31 +73,13 @@ bidirectional_rnn(qn_tfl_op *o)
 	qn_tfl_directions_set_results(o, &w);
 }
 
-/* The state of the file, input 4, lasts from run to run; its next value is the result. */
 static void
 rnn(qn_tfl_op *o)
 {
-	const int64_t activation = qn_tfl_flag(o, 0, QN_TFL_ACT_NONE);
-	qn_tfl_tensor *state = o->from[4];
-	const qn_type *type = state != NULL ? qn_tfl_type(o->f, state) : NULL;
-	qn_id in[4];
+	qn_tfl_seq s;
 
-	for (uint32_t i = 0; i < 4; i++)
-		in[i] = qn_tfl_real(o, i);
-	if (type == NULL || !qn_tfl_is_variable(state) || !qn_type_is_f32(type) || in[3] == 0) {
-		(void)qn_importer_refuse(o->im, "import.input",
-					 "it needs a bias, and a state that is a variable of f32");
-		return;
-	}
-	const qn_id h = qn_tfl_read_variable(o->f, state);
-	if (h == 0)
-		return;
-	qn_id z = qn_importer_op(o->im, QN_OP_dense, 3, (qn_id[]){in[0], in[1], in[3]}, NULL, NULL);
-	z = qn_importer_binary(o->im, QN_OP_add, z,
-			       qn_importer_binary(o->im, QN_OP_dense, h, in[2]));
-	z = qn_tfl_activated(o, z, activation);
-	qn_tfl_set_result(o, 0, z);
-	qn_tfl_assign_variable(o->f, state, z);
+	if (qn_tfl_seq_open_step(o, QN_TFL_STATE(4), &s))
+		qn_tfl_set_result(o, 0, direction(&s, 1, qn_tfl_real(o, 0), 0, 0));
 }
 
 const qn_tfl_row qn_tfl_rnn_rows[] = {

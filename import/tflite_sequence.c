@@ -47,24 +47,65 @@ qn_tfl_seq_open(qn_tfl_op *o, uint64_t states, bool time_major, qn_tfl_seq *s)
 	return true;
 }
 
+bool
+qn_tfl_seq_open_step(qn_tfl_op *o, uint64_t states, qn_tfl_seq *s)
+{
+	if (!variables_ok(o, states))
+		return false;
+	for (uint32_t i = 0; i < o->nin; i++)
+		if ((states & QN_TFL_STATE(i)) != 0 && o->from[i] == NULL)
+			return qn_importer_refuse(o->im, "import.input",
+						  "the state %u is missing (-1)", i) != 0;
+	const qn_type *x = qn_importer_type(o->im, o->in[0]);
+	if (x->rank != 2 || qn_type_count(x) < 1)
+		return qn_importer_refuse(o->im, "import.rank",
+					  "data of %d dimensions; must be 2, all known",
+					  (int)x->rank) != 0;
+	*s = (qn_tfl_seq){.o = o, .batch = x->dim[0], .steps = 1, .single = true};
+	return true;
+}
+
 void
 qn_tfl_seq_begin(qn_tfl_seq *s)
 {
+	s->nstate = 0;
 	qn_importer_steps_begin(s->o->im, s->steps, &s->loop);
 }
 
 qn_id
 qn_tfl_seq_now(qn_tfl_seq *s, qn_id x)
 {
-	return x == 0 ? 0
-		      : qn_importer_steps_slice(&s->loop, x, s->time_major ? 0 : 1, s->backward);
+	return x == 0 || s->single
+		       ? x
+		       : qn_importer_steps_slice(&s->loop, x, s->time_major ? 0 : 1, s->backward);
+}
+
+/* The value of a variable from run to run. */
+static qn_id
+kept_state(qn_tfl_seq *s, qn_tfl_tensor *t, const qn_type *want)
+{
+	const qn_type *have = qn_tfl_type(s->o->f, t);
+
+	if (have == NULL)
+		return 0;
+	if (have != want)
+		return qn_importer_refuse(
+			s->o->im, "import.type",
+			"the state '%s' has another shape or element type than the "
+			"operator computes",
+			t->name);
+	return qn_tfl_read_variable(s->o->f, t);
 }
 
 qn_id
-qn_tfl_seq_state(qn_tfl_seq *s, int64_t cells, const qn_elem *e)
+qn_tfl_seq_state(qn_tfl_seq *s, uint32_t input, int64_t cells, const qn_elem *e)
 {
 	const int64_t dim[] = {s->batch, cells};
+	qn_tfl_tensor *t = s->steps == 1 ? s->o->from[input] : NULL;
 
+	s->kept[s->nstate++] = t;
+	if (t != NULL)
+		return kept_state(s, t, qn_type_tensor(&s->o->im->m->types, e, 2, dim));
 	return qn_importer_steps_carry(&s->loop, qn_importer_zeros(s->o->im, e, 2, dim));
 }
 
@@ -73,7 +114,11 @@ qn_tfl_seq_end(qn_tfl_seq *s, uint32_t n, const qn_id *next, qn_id x)
 {
 	if (!qn_importer_steps_end(&s->loop, n, next) || x == 0)
 		return 0;
-	return qn_importer_steps_stack(&s->loop, x, s->time_major ? 0 : 1, s->backward);
+	for (uint32_t i = 0; i < n; i++)
+		if (s->kept[i] != NULL && next[i] != 0)
+			qn_tfl_assign_variable(s->o->f, s->kept[i], next[i]);
+	return s->single ? x
+			 : qn_importer_steps_stack(&s->loop, x, s->time_major ? 0 : 1, s->backward);
 }
 
 /* ---- both directions ---- */

@@ -5,9 +5,9 @@
  *   memory [N,F,M]   the state of the file, [N,F M], without its oldest column, and dense(x, W_feature) as the last one
  *   y [N,U]          act(sum of memory * W_time over rank M + bias)
  *
- * Quantized values are those of TFLite: i8 data, i16 memory and weights of time, sums of i32. The factor of each
- * rescaling is the f32 quotient of scales, and the only limits are those of i16 and of i8, as the range of the result
- * includes the activation. */
+ * Quantized values are those of TFLite: i8 data, memory and weights of time of i16 or i8, sums of i32.  A memory of
+ * i8 may have a zero point.  The factor of each rescaling is the f32 quotient of scales, and the only limits are those of
+ * the storage, as the range of the result includes the activation. */
 #include "import/tflite.h"
 
 #include "runtime/impls.h"
@@ -20,6 +20,7 @@ typedef struct svdf {
 	int64_t batch, filters, memory, units, rank;
 	bool quantized;
 	double x, feature, time, state, y; /* scales */
+	int64_t zero;                      /* point of the memory */
 } svdf;
 
 /* ---- what the file says ---- */
@@ -89,20 +90,24 @@ read_scales(svdf *s)
 {
 	qn_tfl_op *o = s->o;
 	const qn_type *state = qn_tfl_type(o->f, o->from[STATE]);
+	const int bits = state != NULL && state->elem->bits == 8 ? 8 : 16;
+	double scale;
 	const bool ok =
 		read_scale(s, qn_importer_type(o->im, o->in[DATA])->elem, 8, false, &s->x) &&
 		read_scale(s, qn_importer_type(o->im, o->in[FEATURE])->elem, 8, true,
 			   &s->feature) &&
-		read_scale(s, qn_importer_type(o->im, o->in[TIME])->elem, 16, true, &s->time) &&
-		state != NULL && read_scale(s, state->elem, 16, true, &s->state) &&
+		read_scale(s, qn_importer_type(o->im, o->in[TIME])->elem, bits, true, &s->time) &&
+		state != NULL && read_scale(s, state->elem, bits, bits == 16, &s->state) &&
 		read_scale(s, qn_tfl_result(o, 0), 8, false, &s->y);
 
+	if (ok)
+		qn_elem_param(&o->im->m->types, state->elem, 0, &scale, &s->zero);
 	return ok ||
 	       qn_importer_refuse(o->im, "import.type",
 				  "a quantized SVDF needs data, weights of features and a "
-				  "result of i8, weights of time and a state of i16, each with "
-				  "one scale, those of i16 without a zero point; use "
-				  "--from-float for others") != 0;
+				  "result of i8, weights of time and a state both of i16 or of "
+				  "i8, each with one scale, weights and a state of i16 without "
+				  "a zero point; use --from-float for others") != 0;
 }
 
 /* ---- arithmetic ---- */
@@ -191,6 +196,20 @@ summed(const svdf *s, qn_id x)
 	return x != 0 ? qn_importer_reshape(im, x, 2, (int64_t[]){s->batch, s->units}) : 0;
 }
 
+/* The memory's integers less its zero point. */
+static qn_id
+distances(const svdf *s, qn_id memory)
+{
+	qn_importer *im = s->o->im;
+	qn_id zero;
+
+	memory = integers(s, memory);
+	if (memory == 0 || s->zero == 0)
+		return memory;
+	zero = qn_importer_cast(im, qn_importer_i64(im, s->zero), QN_PLAIN_i32);
+	return qn_importer_binary(im, QN_OP_sub, memory, zero);
+}
+
 /* Sums of the memory weighted by time, and the bias. */
 static qn_id
 weigh(const svdf *s, qn_id memory)
@@ -203,7 +222,7 @@ weigh(const svdf *s, qn_id memory)
 	if (biased)
 		bias = s->quantized ? integers(s, o->in[BIAS]) : qn_tfl_real(o, BIAS);
 	if (s->quantized)
-		memory = integers(s, memory);
+		memory = distances(s, memory);
 	if (memory == 0 || w == 0 || (biased && bias == 0))
 		return 0;
 	memory = qn_importer_reshape(o->im, memory, 3, (int64_t[]){s->batch, s->units, each});

@@ -415,6 +415,65 @@ lstm(const value *x)
 	return head(&out);
 }
 
+/* Weights of a gate, one scale and no zero point. */
+static int
+gate_weights(int rows, int columns, float scale)
+{
+	int8_t *w = store((size_t)(rows * columns));
+
+	for (int i = 0; i < rows * columns; i++)
+		w[i] = (int8_t)whole(-127, 127);
+	return tfl_codes(net.t, next_name(), TFL_INT8, DIMS(rows, columns), scale, 0, w,
+			 rows * columns);
+}
+
+/* LSTM, and UNIDIRECTIONAL_SEQUENCE_LSTM of one step: their states are variables of the file. */
+static value
+kept_lstm(const value *x, int code)
+{
+	enum { CELLS = 5 };
+	const int single = code == QN_TFL_LSTM;
+	const int32_t dim[3] = {1, single ? CELLS : 1, CELLS}, flat_dim[2] = {1, CELLS};
+	int32_t in[20];
+
+	for (int i = 0; i < 20; i++)
+		in[i] = -1;
+	in[0] = x->id;
+	for (int g = 0; g < 4; g++) {
+		const float ws = (float)between(0.01, 0.03);
+		int32_t *b = store(4 * CELLS);
+
+		for (int i = 0; i < CELLS; i++)
+			b[i] = whole(-2000, 2000);
+		in[1 + g] = gate_weights(CELLS, x->dim[x->rank - 1], ws);
+		in[5 + g] = gate_weights(CELLS, CELLS, (float)between(0.01, 0.03));
+		in[12 + g] = tfl_codes(net.t, next_name(), TFL_INT32, DIMS(CELLS), x->scale * ws, 0,
+				       b, 4 * CELLS);
+	}
+	in[18] = tfl_codes(net.t, next_name(), TFL_INT8, DIMS(1, CELLS), 1.0f / 128, 0, NULL, 0);
+	in[19] = tfl_codes(net.t, next_name(), TFL_INT16, DIMS(1, CELLS), 1.0f / 2048, 0, NULL, 0);
+	net.t->tensor[in[18]].is_variable = net.t->tensor[in[19]].is_variable = 1;
+	const value y = single ? result(2, flat_dim, 1.0f / 128, 0) : result(3, dim, 1.0f / 128, 0);
+	tfl_op_of *o = op(code, single ? 14 : 71, 20, in, &y);
+	tfl_with(o, 0, 'b', QN_TFL_ACT_TANH);
+	tfl_with(o, 1, 'f', 6);
+	return y;
+}
+
+static value
+kept_lstms(const value *x)
+{
+	const int32_t dim[3] = {1, 1, x->dim[3]}, flat_dim[2] = {1, 5};
+	const value r = like(x, 3, dim);
+
+	(void)with_list(QN_TFL_RESHAPE, 17, x, 3, dim, &r);
+	const value a = kept_lstm(&r, QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM),
+		    f = like(&a, 2, flat_dim);
+	(void)with_list(QN_TFL_RESHAPE, 17, &a, 2, flat_dim, &f);
+	const value b = kept_lstm(&f, QN_TFL_LSTM);
+	return head(&b);
+}
+
 /* The first hops give 0: a counter of i32. */
 static value
 counter(const value *x)
@@ -568,12 +627,19 @@ static const struct kind {
 	void (*graphs)(void);      /* further ones */
 	bool has_variable_tensors; /* which LiteRT does not load */
 } kinds[] = {
-	{"causal", 1, 10, causal, NULL, false},  {"strided", 3, 8, strided, NULL, false},
-	{"mixconv", 1, 6, mixconv, NULL, false}, {"residual", 1, 7, residual, NULL, false},
-	{"pooled", 1, 9, pooled, NULL, false},   {"svdf", 1, 12, svdfs, NULL, true},
-	{"gru", 1, 8, gru, NULL, false},         {"lstm", 1, 7, lstm, NULL, false},
-	{"counter", 2, 5, counter, NULL, false}, {"exchanged", 1, 4, exchanged, NULL, false},
-	{"gated", 1, 6, gated, branches, false}, {"looped", 1, 6, looped, loop_graphs, false},
+	{"causal", 1, 10, causal, NULL, false},
+	{"strided", 3, 8, strided, NULL, false},
+	{"mixconv", 1, 6, mixconv, NULL, false},
+	{"residual", 1, 7, residual, NULL, false},
+	{"pooled", 1, 9, pooled, NULL, false},
+	{"svdf", 1, 12, svdfs, NULL, true},
+	{"gru", 1, 8, gru, NULL, false},
+	{"lstm", 1, 7, lstm, NULL, false},
+	{"counter", 2, 5, counter, NULL, false},
+	{"exchanged", 1, 4, exchanged, NULL, false},
+	{"gated", 1, 6, gated, branches, false},
+	{"looped", 1, 6, looped, loop_graphs, false},
+	{"kept_lstm", 1, 7, kept_lstms, NULL, true},
 };
 
 static void

@@ -25,6 +25,7 @@ typedef struct lstm_case {
 	float hs;
 	int hz, power; /* of the state; of 2, the cell's scale */
 	float clip, ws[GATES], rs[GATES];
+	bool single; /* an LSTM, one step per run */
 } lstm_case;
 
 static const lstm_case cases[] = {
@@ -42,7 +43,8 @@ static const lstm_case cases[] = {
 	 -11,
 	 0.0f,
 	 {0.011f, 0.007f, 0.02f, 0.013f},
-	 {0.009f, 0.012f, 0.006f, 0.01f}},
+	 {0.009f, 0.012f, 0.006f, 0.01f},
+	 false},
 	{"lstm_clipped",
 	 false,
 	 false,
@@ -57,7 +59,8 @@ static const lstm_case cases[] = {
 	 -12,
 	 0.7f,
 	 {0.03f, 0.04f, 0.02f, 0.05f},
-	 {0.02f, 0.01f, 0.03f, 0.02f}},
+	 {0.02f, 0.01f, 0.03f, 0.02f},
+	 false},
 	{"lstm_time_major",
 	 false,
 	 true,
@@ -72,7 +75,8 @@ static const lstm_case cases[] = {
 	 -15,
 	 0.0f,
 	 {0.011f, 0.007f, 0.02f, 0.013f},
-	 {0.009f, 0.012f, 0.006f, 0.01f}},
+	 {0.009f, 0.012f, 0.006f, 0.01f},
+	 false},
 	{"lstm_coarse",
 	 false,
 	 false,
@@ -87,7 +91,8 @@ static const lstm_case cases[] = {
 	 -3,
 	 1.4f,
 	 {1.3f, 0.7f, 0.2f, 0.9f},
-	 {0.9f, 1.2f, 0.6f, 1.0f}},
+	 {0.9f, 1.2f, 0.6f, 1.0f},
+	 false},
 	{"lstm_of_16",
 	 true,
 	 false,
@@ -102,7 +107,8 @@ static const lstm_case cases[] = {
 	 -11,
 	 0.0f,
 	 {0.011f, 0.007f, 0.02f, 0.013f},
-	 {0.009f, 0.012f, 0.006f, 0.01f}},
+	 {0.009f, 0.012f, 0.006f, 0.01f},
+	 false},
 	{"lstm_of_16_clipped",
 	 true,
 	 true,
@@ -117,7 +123,56 @@ static const lstm_case cases[] = {
 	 -13,
 	 0.4f,
 	 {0.04f, 0.03f, 0.02f, 0.05f},
-	 {0.02f, 0.01f, 0.03f, 0.02f}},
+	 {0.02f, 0.01f, 0.03f, 0.02f},
+	 false},
+	{"lstm_single",
+	 false,
+	 true,
+	 2,
+	 1,
+	 3,
+	 4,
+	 0.05f,
+	 7,
+	 0.0078f,
+	 -3,
+	 -11,
+	 0.5f,
+	 {0.031f, 0.027f, 0.02f, 0.033f},
+	 {0.029f, 0.012f, 0.026f, 0.01f},
+	 true},
+	{"lstm_single_of_16",
+	 true,
+	 true,
+	 1,
+	 1,
+	 3,
+	 4,
+	 0.0004f,
+	 0,
+	 0.00003f,
+	 0,
+	 -11,
+	 0.0f,
+	 {0.011f, 0.007f, 0.02f, 0.013f},
+	 {0.009f, 0.012f, 0.006f, 0.01f},
+	 true},
+	{"lstm_step",
+	 false,
+	 false,
+	 2,
+	 1,
+	 4,
+	 5,
+	 0.05f,
+	 7,
+	 0.0078f,
+	 -3,
+	 -11,
+	 0.0f,
+	 {0.031f, 0.027f, 0.02f, 0.033f},
+	 {0.029f, 0.012f, 0.026f, 0.01f},
+	 false},
 	{"lstm_once",
 	 false,
 	 false,
@@ -132,7 +187,8 @@ static const lstm_case cases[] = {
 	 -11,
 	 0.0f,
 	 {0.011f, 0.007f, 0.02f, 0.013f},
-	 {0.009f, 0.012f, 0.006f, 0.01f}},
+	 {0.009f, 0.012f, 0.006f, 0.01f},
+	 false},
 };
 
 typedef struct lstm_data {
@@ -140,7 +196,8 @@ typedef struct lstm_data {
 	int32_t bias[GATES][MOST];
 	int64_t wide_bias[GATES][MOST];
 	uint16_t sigmoid[256];
-	int saturated, limited; /* how often the reference did so */
+	int saturated, limited;      /* how often the reference did so */
+	int64_t h[MOST], cell[MOST]; /* by batch, what a run of one step leaves to the next */
 } lstm_data;
 
 /* ---- the reference ---- */
@@ -288,10 +345,12 @@ static void
 reference(const lstm_case *c, lstm_data *d, const qn_tensor *in, int64_t *y)
 {
 	for (int b = 0; b < c->batch; b++) {
-		int64_t h[MOST], cell[MOST] = {0}, x[MOST];
+		int64_t *h = d->h + b * c->cells, *cell = d->cell + b * c->cells, x[MOST];
 
-		for (int k = 0; k < c->cells; k++)
+		for (int k = 0; k < c->cells && c->steps > 1; k++) {
 			h[k] = c->hz;
+			cell[k] = 0;
+		}
 		for (int t = 0; t < c->steps; t++) {
 			int at = c->time_major ? t * c->batch + b : b * c->steps + t;
 
@@ -339,6 +398,17 @@ state(tfl_file *f, const char *name, int type, int batch, int cells, float scale
 	return k;
 }
 
+/* [1,batch,n] as [batch,n]. */
+static void
+flat(tfl_file *f, int tensor)
+{
+	tfl_tensor_of *t = &f->tensor[tensor];
+
+	t->rank = 2;
+	t->dim[0] = t->dim[1];
+	t->dim[1] = t->dim[2];
+}
+
 typedef void spoil_fn(tfl_file *f, tfl_op_of *o);
 
 /* spoil: changes the file before it is written; NULL: none. */
@@ -368,10 +438,13 @@ import(builder *b, const lstm_case *c, const lstm_data *d, bool from_float, spoi
 	in[18] = state(f, "h", type, c->batch, c->cells, c->hs, c->hz);
 	in[19] = state(f, "c", TFL_INT16, c->batch, c->cells, ldexpf(1.0f, c->power), 0);
 	out = tfl_codes(f, "y", type, DIMS(outer, inner, c->cells), c->hs, c->hz, NULL, 0);
-	tfl_op_of *o = tfl_op(f, QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, 20, in, 1, &out);
+	if (c->single)
+		flat(f, in[0]), flat(f, out);
+	tfl_op_of *o = tfl_op(f, c->single ? QN_TFL_LSTM : QN_TFL_UNIDIRECTIONAL_SEQUENCE_LSTM, 20,
+			      in, 1, &out);
 	tfl_with(o, 0, 'b', QN_TFL_ACT_TANH);
 	tfl_with(o, 1, 'f', (double)c->clip);
-	tfl_with(o, 3, 'b', c->time_major);
+	tfl_with(o, 3, 'b', c->time_major && !c->single);
 	if (spoil != NULL)
 		spoil(f, o);
 	const uint8_t *bytes = tfl_end(f, 1, in, 1, &out, &n);
@@ -406,6 +479,11 @@ same_as_reference(builder *b, const lstm_case *c, lstm_data *d)
 	qn_interp *in;
 
 	build_check(b, qn_interp_new(b->g, &b->arena, &in) == QN_OK);
+	assert_int_equal(b->g->nstate, c->steps == 1 ? 2 : 0);
+	for (int k = 0; k < MOST; k++) {
+		d->h[k] = c->hz;
+		d->cell[k] = 0;
+	}
 	for (size_t k = 0; k < SAMPLES; k++) {
 		const qn_tensor *x = sample(b, k);
 
@@ -443,7 +521,8 @@ check(const lstm_case *c)
 	build_check(&b, qn_legalize(&b.model) == QN_OK);
 	b.g = qn_model_entry(&b.model);
 	same_as_reference(&b, c, &d);
-	e2e_check(&b, 4);
+	if (b.g->nstate == 0) /* in C: tests/tflite_streams.sh */
+		e2e_check(&b, 4);
 	build_end(&b);
 }
 
@@ -551,6 +630,13 @@ activation(tfl_file *f, tfl_op_of *o)
 	o->option[0].value = QN_TFL_ACT_RELU;
 }
 
+/* A state of another shape than that of what is computed. */
+static void
+other_state(tfl_file *f, tfl_op_of *o)
+{
+	f->tensor[o->in[18]].dim[0]++;
+}
+
 static void
 other_cells(tfl_file *f, tfl_op_of *o)
 {
@@ -569,25 +655,37 @@ test_refused(void **unused)
 {
 	static const struct {
 		spoil_fn *spoil;
-		const char *id;
+		const char *id, *of; /* the case */
 	} rows[] = {
-		{cell_scale, "import.type"},  {cell_type, "import.type"},
-		{no_cell, "import.type"},     {constant_state, "import.input"},
-		{coupled, "import.type"},     {no_bias, "import.input"},
-		{peephole, "import.attr"},    {zero_point, "import.type"},
-		{activation, "import.attr"},  {other_cells, "import.input"},
-		{many_cells, "import.input"},
+		{cell_scale, "import.type", "lstm_plain"},
+		{cell_type, "import.type", "lstm_plain"},
+		{no_cell, "import.type", "lstm_plain"},
+		{constant_state, "import.input", "lstm_plain"},
+		{coupled, "import.type", "lstm_plain"},
+		{no_bias, "import.input", "lstm_plain"},
+		{peephole, "import.attr", "lstm_plain"},
+		{zero_point, "import.type", "lstm_plain"},
+		{activation, "import.attr", "lstm_plain"},
+		{other_cells, "import.input", "lstm_plain"},
+		{many_cells, "import.input", "lstm_plain"},
+		{no_cell, "import.input", "lstm_single"},
+		{other_state, "import.type", "lstm_single"},
+		{other_state, "import.type", "lstm_step"},
 	};
 
 	(void)unused;
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		const lstm_case *c = cases;
 		lstm_data d = {0};
 		builder b;
 
+		while (strcmp(c->name, rows[i].of) != 0)
+			c++;
+
 		build_begin(&b, "lstm", 1);
 		b.model.stage = QN_STAGE_FLOAT;
-		fill(&b, &cases[0], &d);
-		assert_int_equal(import(&b, &cases[0], &d, false, rows[i].spoil), QN_EUNSUPPORTED);
+		fill(&b, c, &d);
+		assert_int_equal(import(&b, c, &d, false, rows[i].spoil), QN_EUNSUPPORTED);
 		if (!build_reported(&b, rows[i].id))
 			fail_msg("row %zu: no %s but %s", i, rows[i].id, b.diags.item[0].id);
 		build_end(&b);

@@ -543,7 +543,7 @@ test_full_refused(void **state)
 	add_params(&shapes[0], &p, 1, 18, 20, 0, in);
 	in[19] = real_tensor("c", DIMS(BATCH, CELLS), p.bias[0]);
 	tfl_with(tfl_op(file, QN_TFL_LSTM, 20, in, INTS(y)), 0, 'b', QN_TFL_ACT_TANH);
-	import_fails(INTS(x), INTS(y), "import.input", "18 and 19 that are variables");
+	import_fails(INTS(x), INTS(y), "import.input", "the state 'c' is not a variable");
 }
 
 static void

@@ -184,63 +184,74 @@ limited(int64_t x, int64_t least, int64_t most)
 	return x < least ? least : x > most ? most : x;
 }
 
+/* Weights of time and memory of i16, or of i8 with a zero point of the memory. */
+static void
+quantized(const shape *s, const float *scale, bool bytes)
+{
+	const int f = UNITS * s->rank, m = s->memory, type = bytes ? TFL_INT8 : TFL_INT16;
+	const int64_t zx = pick(-128, 127), zy = s->relu ? -128 : pick(-128, 127);
+	const int64_t zh = bytes ? pick(-128, 127) : 0, most = bytes ? INT8_MAX : INT16_MAX;
+	int8_t w[MOST_FILTERS * INPUTS], short_time[MOST_FILTERS * MOST_MEMORY];
+	int16_t v[MOST_FILTERS * MOST_MEMORY];
+	int32_t b[UNITS];
+	double memory[MOST_STATE] = {0}, time[MOST_FILTERS * MOST_MEMORY];
+
+	for (int k = 0; k < f * INPUTS; k++)
+		w[k] = (int8_t)pick(-127, 127);
+	for (int k = 0; k < f * m; k++) {
+		time[k] = v[k] = (int16_t)(bytes ? pick(-127, 127) : pick(-3000, 3000));
+		short_time[k] = (int8_t)v[k];
+	}
+	for (int k = 0; k < UNITS; k++)
+		b[k] = (int32_t)(bytes ? pick(-9000, 9000) : pick(-2000000, 2000000));
+	finish(s, tfl_codes(file, "x", TFL_INT8, DIMS(BATCH, INPUTS), scale[0], zx, NULL, 0),
+	       tfl_codes(file, "w", TFL_INT8, DIMS(f, INPUTS), scale[1], 0, w, f * INPUTS),
+	       tfl_codes(file, "v", type, DIMS(f, m), scale[2], 0,
+			 bytes ? (const void *)short_time : v, (bytes ? 1 : 2) * f * m),
+	       tfl_codes(file, "b", TFL_INT32, DIMS(UNITS), scale[2] * scale[3], 0, b, 4 * UNITS),
+	       tfl_codes(file, "h", type, DIMS(BATCH, f * m), scale[3], zh, NULL, 0),
+	       tfl_codes(file, "y", TFL_INT8, DIMS(BATCH, UNITS), scale[4], zy, NULL, 0));
+	const double *x = codes(RUNS * BATCH * INPUTS, -128, 127);
+	const double *have = run_all(x, BATCH * INPUTS, BATCH * UNITS);
+	for (int t = 0; t < RUNS * BATCH; t++) {
+		for (int k = 0; k < f; k++) {
+			int64_t now = 0;
+
+			for (int j = 0; j < INPUTS; j++)
+				now += ((int64_t)x[t * INPUTS + j] - zx) * w[k * INPUTS + j];
+			now = rescaled(now, scale[0], scale[1], scale[3]) + zh;
+			shift(memory, s, t % BATCH * f + k,
+			      (double)(limited(now, -most - 1, most) - zh));
+		}
+		for (int u = 0; u < UNITS; u++) {
+			int64_t sum = (int64_t)unit_of(memory, s, t % BATCH, u, time) +
+				      (s->biased ? b[u] : 0);
+			const double y = (double)limited(
+				rescaled(sum, scale[3], scale[2], scale[4]) + zy, -128, 127);
+
+			near(&y, &have[t * UNITS + u], 1, 0);
+		}
+	}
+}
+
 static void
 test_quantized(void **state)
 {
-	const float scales[][5] = {/* data, features, time, state, result */
-				   {0.03f, 0.011f, 0.0007f, 0.0009f, 0.045f},
-				   {0.5f, 0.02f, 0.00003f, 0.00031f, 0.0007f},
-				   {0.0071f, 0.0093f, 0.0004f, 0.0171f, 0.21f}};
+	const float scales[2][3][5] = {/* data, features, time, state, result */
+				       {{0.03f, 0.011f, 0.0007f, 0.0009f, 0.045f},
+					{0.5f, 0.02f, 0.00003f, 0.00031f, 0.0007f},
+					{0.0071f, 0.0093f, 0.0004f, 0.0171f, 0.21f}},
+				       {{0.03f, 0.011f, 0.007f, 0.11f, 0.045f},
+					{0.5f, 0.02f, 0.0003f, 0.31f, 0.07f},
+					{0.0071f, 0.0093f, 0.004f, 0.0071f, 0.021f}}};
 
-	for (size_t i = 0; i < QN_COUNT(shapes) * QN_COUNT(scales); i++) {
-		const shape *s = &shapes[i % QN_COUNT(shapes)];
-		const float *scale = scales[i / QN_COUNT(shapes)];
-		const int f = UNITS * s->rank, m = s->memory;
-		const int64_t zx = pick(-128, 127), zy = s->relu ? -128 : pick(-128, 127);
-		int8_t w[MOST_FILTERS * INPUTS];
-		int16_t v[MOST_FILTERS * MOST_MEMORY];
-		int32_t b[UNITS];
-		double memory[MOST_STATE] = {0}, time[MOST_FILTERS * MOST_MEMORY];
+	for (size_t i = 0; i < 2 * QN_COUNT(shapes) * QN_COUNT(scales[0]); i++) {
+		const size_t k = i / 2;
 
 		tflite_teardown(state);
 		tflite_setup(state);
-		for (int k = 0; k < f * INPUTS; k++)
-			w[k] = (int8_t)pick(-127, 127);
-		for (int k = 0; k < f * m; k++)
-			time[k] = v[k] = (int16_t)pick(-3000, 3000);
-		for (int k = 0; k < UNITS; k++)
-			b[k] = (int32_t)pick(-2000000, 2000000);
-		finish(s,
-		       tfl_codes(file, "x", TFL_INT8, DIMS(BATCH, INPUTS), scale[0], zx, NULL, 0),
-		       tfl_codes(file, "w", TFL_INT8, DIMS(f, INPUTS), scale[1], 0, w, f * INPUTS),
-		       tfl_codes(file, "v", TFL_INT16, DIMS(f, m), scale[2], 0, v, 2 * f * m),
-		       tfl_codes(file, "b", TFL_INT32, DIMS(UNITS), scale[2] * scale[3], 0, b,
-				 4 * UNITS),
-		       tfl_codes(file, "h", TFL_INT16, DIMS(BATCH, f * m), scale[3], 0, NULL, 0),
-		       tfl_codes(file, "y", TFL_INT8, DIMS(BATCH, UNITS), scale[4], zy, NULL, 0));
-		const double *x = codes(RUNS * BATCH * INPUTS, -128, 127);
-		const double *have = run_all(x, BATCH * INPUTS, BATCH * UNITS);
-		for (int t = 0; t < RUNS * BATCH; t++) {
-			for (int k = 0; k < f; k++) {
-				int64_t now = 0;
-
-				for (int j = 0; j < INPUTS; j++)
-					now += ((int64_t)x[t * INPUTS + j] - zx) *
-					       w[k * INPUTS + j];
-				now = rescaled(now, scale[0], scale[1], scale[3]);
-				shift(memory, s, t % BATCH * f + k,
-				      (double)limited(now, INT16_MIN, INT16_MAX));
-			}
-			for (int u = 0; u < UNITS; u++) {
-				int64_t sum = (int64_t)unit_of(memory, s, t % BATCH, u, time) +
-					      (s->biased ? b[u] : 0);
-				const double y = (double)limited(
-					rescaled(sum, scale[3], scale[2], scale[4]) + zy, -128,
-					127);
-
-				near(&y, &have[t * UNITS + u], 1, 0);
-			}
-		}
+		quantized(&shapes[k % QN_COUNT(shapes)], scales[i % 2][k / QN_COUNT(shapes)],
+			  i % 2 != 0);
 	}
 }
 
