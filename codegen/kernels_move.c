@@ -78,10 +78,11 @@ static const qn_kernel gather_nd[] = {{.name = "qn_gather_nd", .args = "qn_nd_ar
 	 .args = struct,                                                                           \
 	 .families = QN_ALL_FAMILIES,                                                              \
 	 .in = {QN_AS_OWN, QN_AS_ANY, QN_AS_OWN},                                                  \
-	 .out = QN_AS_OWN},                                                                        \
+	 .out = QN_AS_OWN,                                                                         \
+	 .in_place = 1},                                                                           \
 	{                                                                                          \
 		.name = kernel "_s8", .args = struct, .in = {QN_AS_BYTES, QN_AS_ANY, QN_AS_BYTES}, \
-		.out = QN_AS_BYTES                                                                 \
+		.out = QN_AS_BYTES, .in_place = 1                                                  \
 	}
 static const qn_kernel scatter_elements[] = {SCATTER("qn_scatter_elements", "qn_elements_args")};
 static const qn_kernel scatter_nd[] = {SCATTER("qn_scatter_nd", "qn_nd_args")};

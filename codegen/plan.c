@@ -70,7 +70,7 @@ place_outputs(planner *p)
 		p->last[w - 1] = p->nstep;
 		if (p->step[w - 1].in_output ||
 		    (k >= given && !qn_state_is_free(p->g, p->step, p->nstep, p->step_of, k - given,
-						     p->first[w - 1])))
+						     p->first[w - 1], w - 1)))
 			continue;
 		p->step[w - 1].in_output = true;
 		p->step[w - 1].output = k;

@@ -3,12 +3,15 @@
  *
  *   step      0    1    2             next h is computed by step 1:
  *   reads h   x                       straight into state->h, no step reads the old h from 1 on
+ *   reads h   x    o                  the same, if the kernel of step 1 may write over this operand: a cache
+ *                                     gets its new row, the others stay where they are
  *   reads h   x         x             in the activation arena, and copied to state->h at the end
  *
  * At the end outputs are copied first, then states.  What a state takes from another state is copied to
  * the arena before any of them changes: two states may exchange their values. */
 #include "codegen/states.h"
 
+#include "codegen/kernel_table.h"
 #include "codegen/schedule.h"
 
 /* The input that has the bytes of a value; 0: a step or a constant has made them. */
@@ -20,15 +23,24 @@ input_root(const qn_graph *g, const qn_step *step, const uint32_t *step_of, qn_i
 	return qn_graph_node(g, root)->op == QN_OP_input ? root : 0;
 }
 
+/* Whether a step may write its result over its operand j, without more working memory. */
+static bool
+writes_over(const qn_step *s, uint32_t j)
+{
+	return s->strip == NULL && s->kernel != NULL && s->kernel->work_over == NULL &&
+	       (s->kernel->in_place >> j & 1) != 0;
+}
+
 bool
 qn_state_is_free(const qn_graph *g, const qn_step *step, size_t nstep, const uint32_t *step_of,
-		 size_t k, size_t from)
+		 size_t k, size_t from, size_t by)
 {
 	const qn_id old = g->input[qn_graph_fed(g) + k];
 
 	for (size_t i = from; i < nstep; i++)
 		for (uint32_t j = 0; j < step[i].nin; j++)
-			if (input_root(g, step, step_of, step[i].in[j]) == old)
+			if (input_root(g, step, step_of, step[i].in[j]) == old &&
+			    !(i == by && from == by && writes_over(&step[i], j)))
 				return false;
 	for (size_t i = 0; i < g->noutput; i++)
 		if (input_root(g, step, step_of, g->output[i].value) == old)

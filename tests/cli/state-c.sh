@@ -51,6 +51,47 @@ selftest exchange exchange
 good 'exchange avr' compile -q exchange.qir --calib codes.npy --sequence 8 --self-test 16 --target avr -o exchange-avr
 selftest exchange exchange-avr
 
+# Rows that are written into a cache, of keys and values, where they stay: the state is not copied.
+cat >attend.qir <<'X'
+model "attend"
+graph @main(%x: tensor<1x6xf32>, %at: tensor<1xi32> state, %keys: tensor<12x2x4xf32> state, %values: tensor<12x2x4xf32> state) {
+  %one = const : tensor<1xi32> [1]
+  %index = const : tensor<12xi32> [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]
+  %low = const : tensor<f32> [-1e9]
+  %wq = const : tensor<8x6xf32> rand 1
+  %wk = const : tensor<8x6xf32> rand 2
+  %wv = const : tensor<8x6xf32> rand 3
+  %q = dense %x, %wq
+  %k = dense %x, %wk
+  %v = dense %x, %wv
+  %q3 = reshape %q {shape=[2,1,4]}
+  %k3 = reshape %k {shape=[1,2,4]}
+  %v3 = reshape %v {shape=[1,2,4]}
+  %row = reshape %at {shape=[1,1]}
+  %kn = scatter_nd %keys, %row, %k3
+  %vn = scatter_nd %values, %row, %v3
+  %kt = transpose %kn {perm=[1,0,2]}
+  %vt = transpose %vn {perm=[1,0,2]}
+  %s = matmul %q3, %kt {transpose_b=1}
+  %seen = less_equal %index, %at
+  %m = where %seen, %s, %low
+  %p = softmax %m
+  %o = matmul %p, %vt
+  %y = reshape %o {shape=[1,8]}
+  %next = add %at, %one
+  return %y as "y", %next as "at.next" to %at, %kn as "keys.next" to %keys, %vn as "values.next" to %values
+}
+X
+for activations in i8 i16; do
+	good "attend $activations" compile -q attend.qir --calib x.npy --sequence 10 --self-test 40 --activations $activations -o attend-$activations
+	selftest attend attend-$activations
+	for cache in keys values; do
+		cases=$((cases + 1))
+		grep -q "(&.*, state->$cache, state->at, .*, state->$cache);" attend-$activations/attend.c || fail "attend $activations" "$cache are copied" attend-$activations/attend.c
+	done
+done
+good 'eval attend' eval -q attend.qir --calib x.npy --data x.npy --sequence 10 --activations i16 --against attend.qir --min cosine=0.999
+
 # Two streams in turn, each as it is by itself; without a heap.
 good legalize opt -q cell.qir --calib x.npy --sequence 10 --stop-after=legalize -o integer.qir
 good run run -q integer.qir x.npy --sequence 20 -o y.npy
