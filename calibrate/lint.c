@@ -97,5 +97,6 @@ qn_lint_samples(qn_lint *l, qn_env *env)
 				"empty image or silent audio says nothing; check or remove it",
 				l->first[k], l->constant[k], l->n);
 	}
-	warn_duplicates(l, env);
+	if (!l->with_states)
+		warn_duplicates(l, env);
 }

@@ -38,6 +38,7 @@ qn_calibration_lint(const qn_model *m, const qn_compile_opts *opts, qn_arena *a,
 	qn_arena *look = qn_arena_child(a);
 	QN_TRY(qn_calibration_data(m, opts, look, &data));
 	qn_lint_init(&lint, data, qn_graph_fed(g), look);
+	lint.with_states = g->nstate > 0;
 	QN_TRY(qn_dataset_check(data, look,
 				&(qn_check){.crc = *crc, .look = qn_lint_sample, .user = &lint}));
 	qn_lint_samples(&lint, m->env);
