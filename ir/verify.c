@@ -62,7 +62,7 @@ check_stage(const verifier *v, const qn_node *n, const qn_type *t)
 	if (s != NULL)
 		(void)qn_infer_error(v->g, n, "verify.symbol", "%s needs the value of symbol $%s",
 				     qn_infer_type_text(v->g, t), s->name);
-	if (stage == QN_STAGE_FLOAT && qn_elem_is_quant(t->elem))
+	if (stage == QN_STAGE_FLOAT && qn_elem_is_quant(t->elem) && n->op != QN_OP_const)
 		(void)qn_infer_error(v->g, n, "verify.quantized",
 				     "the model is at stage float, the value is %s",
 				     qn_infer_type_text(v->g, t));
@@ -70,6 +70,23 @@ check_stage(const verifier *v, const qn_node *n, const qn_type *t)
 		(void)qn_infer_refuse(v->g, n, "verify.float",
 				      "the model is at stage integer, %s gives a value of type %s",
 				      qn_opinfo_of(n)->name, qn_infer_type_text(v->g, t));
+}
+
+/* In a float graph constants may be stored as quantized values, as in files of packed weights: what
+ * reads them is their dequantize. */
+static void
+check_stored(const verifier *v, const qn_node *n)
+{
+	for (uint32_t i = 0; v->m->stage == QN_STAGE_FLOAT && i < n->nin; i++) {
+		const qn_node *x = qn_graph_node(v->g, n->in[i]);
+
+		if (x->op == QN_OP_const && qn_elem_is_quant(x->type->elem) &&
+		    n->op != QN_OP_dequantize)
+			(void)qn_infer_error(v->g, n, "verify.quantized",
+					     "the model is at stage float, %s reads the quantized "
+					     "constant '%s', which only dequantize may",
+					     qn_opinfo_of(n)->name, x->name);
+	}
 }
 
 static bool
@@ -115,6 +132,7 @@ check_node(const verifier *v, qn_id id)
 		check_stage(v, n, n->type);
 	for (uint32_t i = 0; n->type->is_tuple && i < n->type->nfield; i++)
 		check_stage(v, n, n->type->field[i]);
+	check_stored(v, n);
 }
 
 static void

@@ -27,6 +27,16 @@ is_f32(const qn_graph *g, qn_id id)
 	return qn_type_is_f32(qn_graph_node(g, id)->type);
 }
 
+/* Weights that the model stores as quantized values, maybe in blocks, and dequantizes: they stay what they are. */
+static bool
+is_stored(const qn_graph *g, qn_id id)
+{
+	const qn_node *n = qn_graph_node(g, id);
+
+	return n->op == QN_OP_dequantize && qn_type_is_f32(n->type) &&
+	       qn_graph_node(g, n->in[0])->op == QN_OP_const;
+}
+
 static int
 accept_weights(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
@@ -35,7 +45,7 @@ accept_weights(void *user, const qn_graph *g, const qn_match *m, const char **re
 		*reason = "the data is not f32";
 		return 0;
 	}
-	if (!is_f32_const(g, m->at[W])) {
+	if (!is_f32_const(g, m->at[W]) && !is_stored(g, m->at[W])) {
 		*reason = "the weights are not an f32 constant";
 		return 0;
 	}
@@ -149,6 +159,21 @@ quantize_dynamic(qn_quantizing *b, const qn_match *m, const qn_blocks *blocks)
 	return qn_qb_op(b, anchor->op, root->name, m->at[B] != 0 ? 3 : 2, in, anchor->attr);
 }
 
+/* Weights that come quantized: the product stays float until their scales and those of the data meet in the
+ * requantizer. */
+static qn_id
+quantize_stored_weights(qn_quantizing *b, const qn_match *m)
+{
+	const qn_node *anchor = qn_qb_matched(b, ANCHOR), *root = qn_qb_root(b);
+	const qn_id x =
+		qn_qb_is_dynamic(b, m->at[X])
+			? qn_qb_dynamic(b, m->at[X], anchor->name, "x")
+			: qn_qb_dequantize(b, qn_qb_quantize(b, m->at[X], anchor->name, "x"), NULL);
+	const qn_id in[3] = {x, m->at[W], m->at[B]};
+
+	return qn_qb_op(b, anchor->op, root->name, m->at[B] != 0 ? 3 : 2, in, anchor->attr);
+}
+
 /* conv2d and dense with constant weights: an i32 accumulator in units of scale(x) * scale(w),
  * bias in the same units. */
 static qn_id
@@ -163,6 +188,8 @@ quantize_weighted(void *user, qn_quantizing *b, const qn_match *m)
 	qn_id in[3];
 
 	(void)user;
+	if (qn_graph_node(g, m->at[W])->op != QN_OP_const)
+		return quantize_stored_weights(b, m);
 	const bool in_blocks = qn_qb_product_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks);
 	const bool has_kernels = in_blocks && has_block_kernels(anchor->op);
 	const bool dynamic = qn_qb_is_dynamic(b, m->at[X]);
