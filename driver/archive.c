@@ -14,7 +14,8 @@ struct qn_archive {
 	qn_arena arena;
 	qn_archive_data d;
 	size_t cap;
-	qn_stored **handle; /* of each tensor of d */
+	qn_stored **handle;     /* of each tensor of d */
+	qn_token_table *tokens; /* NULL: not read yet */
 	qn_ctx *ctx;
 	struct qn_archive *next;
 };
@@ -84,6 +85,25 @@ qn_archive_free(qn_archive *x)
 	qn_env *env = &x->ctx->env;
 	qn_arena_release(&x->arena);
 	qn_env_free(env, x, sizeof *x);
+}
+
+qn_ctx *
+qn_archive_ctx(const qn_archive *x)
+{
+	return x->ctx;
+}
+
+qn_status
+qn_archive_tokens(qn_archive *x, const qn_token_table **out)
+{
+	if (x->tokens == NULL) {
+		qn_token_table *t = QN_NEW(&x->arena, qn_token_table, 1);
+
+		QN_TRY(qn_tokens_read(&x->d, t));
+		x->tokens = t;
+	}
+	*out = x->tokens;
+	return QN_OK;
 }
 
 /* Handles for the tensors that have none yet. */

@@ -227,6 +227,20 @@ const command command_rows[] = {
 	 "  quern quantize-tensor examples/digits/calib.npy --axis 0\n"
 	 "  quern quantize-tensor examples/digits/calib.npy --scale 127 --type i8 -o calib.irpa",
 	 1, 1, cmd_quantize_tensor},
+	{"tokens", CMD_TOKENS,
+	 "ARCHIVE.gguf [TEXT | TOKENS.npy] [-o FILE.npy | -o FOLDER] [options]",
+	 "text as the tokens of a language model and back, or the C that does it",
+	 "With a text file (- is stdin) its tokens, after the one that stands before a text: as "
+	 "numbers, or with -o FILE.npy as samples of the model, i32 [count, 1]. With a NumPy file "
+	 "of tokens their text. With -o FOLDER alone NAME_tokens.h and NAME_tokens.c, whose "
+	 "functions NAME_encode and NAME_decode do the same with integers and no heap.\n\n"
+	 "The vocabulary is that of the properties tokenizer.ggml.… of a GGUF file, of the kind "
+	 "\"llama\": merges by scores, and a token for each byte. Without text and -o it is "
+	 "described.",
+	 "  quern tokens stories.gguf story.txt --sequence 256 -o calib.npy\n"
+	 "  quern tokens stories.gguf calib.npy\n"
+	 "  quern tokens stories.gguf --name story -o out",
+	 1, 2, cmd_tokens},
 	{"targets", CMD_GENERAL, "", "list the processors that compile --target knows",
 	 "Prints the names and what their C uses. C for generic runs everywhere; C for another "
 	 "target computes the same bytes with its instructions, and runs anywhere with "

@@ -98,6 +98,7 @@ enum {
 	CMD_TENSORS = 1 << 16,
 	CMD_CONVERT = 1 << 17,
 	CMD_QUANTIZE_TENSOR = 1 << 18,
+	CMD_TOKENS = 1 << 19,
 	CMD_GENERAL = 1 << 13 /* supported-ops; commands that have the general options alone */
 };
 

@@ -295,6 +295,13 @@ const option_row option_rows[] = {
 	 .help = "write the tensor as a .irpa, .safetensors or .gguf file (default: none)"},
 	{"--name", 0, GROUP_OUTPUT, CMD_QUANTIZE_TENSOR, TEXT(name), .value = "NAME",
 	 .help = "the tensor's name in the archive (default: that of the file)"},
+	{"--sequence", 0, GROUP_OUTPUT, CMD_TOKENS, COUNT(sequence), .value = "N",
+	 .help = "of a text: sequences of N tokens, each after the one before a text, for "
+		 "--sequence of other commands; the rest is left out"},
+	{"--output", 'o', GROUP_OUTPUT, CMD_TOKENS, TEXT(output), .value = "FILE.npy|FOLDER",
+	 .help = "of a text the file of its tokens, otherwise the folder of the C"},
+	{"--name", 0, GROUP_OUTPUT, CMD_TOKENS, TEXT(name), .value = "NAME",
+	 .help = "prefix of the C (default: the name of the archive)"},
 	{"--quant-params", 0, GROUP_QUANTIZATION, CMD_CONVERT | READING, TEXT(quant_params),
 	 .value = "FILE.json",
 	 .help = "quantize the layers that a quant_params.json of Brevitas names, with its "
@@ -330,7 +337,8 @@ const option_row option_rows[] = {
 	 .help = "accept zero points outside the storage range, as MLIR does (default: an error; "
 		 "docs/types.md)"},
 	{"--import-limit", 0, GROUP_MODEL,
-	 READING | CMD_TENSORS | CMD_CONVERT | CMD_QUANTIZE_TENSOR, COUNT(limit), .value = "N",
+	 READING | CMD_TENSORS | CMD_CONVERT | CMD_QUANTIZE_TENSOR | CMD_TOKENS, COUNT(limit),
+	 .value = "N",
 	 .help = "allow a trusted model N times as many nodes, constants and steps (default: 1; "
 		 "docs/limits.md)"},
 	{"--match-limit", 0, GROUP_MODEL, READING, COUNT(match_limit), .value = "N",

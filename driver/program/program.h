@@ -17,6 +17,7 @@ int cmd_targets(const options *o);
 int cmd_tensors(const options *o);
 int cmd_convert(const options *o);
 int cmd_quantize_tensor(const options *o);
+int cmd_tokens(const options *o);
 int cmd_man(const options *o);
 int cmd_completion(const options *o);
 int cmd_eval(const options *o);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_tokens.c - quern tokens: text as the tokens of a language model, tokens as text, or the C that does both. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+#include "quern/tokens.h"
+
+/* The bytes of a text file ("-": stdin); NULL after a message. */
+static char *
+read_text(const char *path, size_t *n)
+{
+	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+	char *text = NULL;
+	size_t cap = 0, got = 1;
+
+	for (*n = 0; f != NULL && got > 0; *n += got) {
+		if (*n == cap) {
+			char *more = realloc(text, cap = cap > 0 ? 2 * cap : 1 << 16);
+
+			if (more == NULL)
+				break;
+			text = more;
+		}
+		got = fread(text + *n, 1, cap - *n, f);
+	}
+	const bool read = f != NULL && !ferror(f) && feof(f);
+	if (!read)
+		fprintf(stderr, "quern tokens: %s: %s\n", path, strerror(errno));
+	if (f != NULL && f != stdin)
+		(void)fclose(f);
+	if (read)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Sequences of `length` numbers, each beginning with the token before a text; what is left over is not written. */
+static qn_status
+save_sequences(qn_ctx *ctx, const options *o, const qn_tokens_info *info, const qn_array *all)
+{
+	const int32_t *from = qn_array_data(all);
+	const int64_t n = qn_array_dim(all, 0), each = o->sequence;
+	const int64_t begin = info->begin >= 0 ? 1 : 0, text = each - begin;
+	const int64_t count = text > 0 ? (n - begin) / text : 0;
+	const int64_t shape[2] = {count * each, 1};
+	int32_t *to;
+	qn_array *cut;
+
+	if (count == 0) {
+		fprintf(stderr,
+			"quern tokens: the text has %lld tokens, which do not fill a sequence of "
+			"%lld (--sequence)\n",
+			(long long)(n - begin), (long long)each);
+		return QN_EUSAGE;
+	}
+	to = malloc((size_t)shape[0] * sizeof *to);
+	if (to == NULL)
+		return QN_ENOMEM;
+	for (int64_t i = 0; i < count; i++) {
+		if (begin != 0)
+			to[i * each] = info->begin;
+		memcpy(to + i * each + begin, from + begin + i * text, (size_t)text * sizeof *to);
+	}
+	qn_status status = qn_array_new(ctx, "i32", 2, shape, to, &cut);
+	free(to);
+	if (status == QN_OK)
+		status = qn_array_save(cut, o->output);
+	if (status == QN_OK)
+		printf("%lld tokens in %lld sequences\n", (long long)shape[0], (long long)count);
+	return status;
+}
+
+static qn_status
+print_numbers(const qn_array *a)
+{
+	const int32_t *token = qn_array_data(a);
+
+	for (int64_t i = 0; i < qn_array_dim(a, 0); i++)
+		printf("%d\n", (int)token[i]);
+	return QN_OK;
+}
+
+static qn_status
+encode(qn_ctx *ctx, qn_archive *x, const options *o, const qn_tokens_info *info)
+{
+	size_t n;
+	char *text = read_text(o->arg[0], &n);
+	qn_array *a;
+
+	if (text == NULL)
+		return QN_EIO;
+	qn_status status = qn_tokens_encode(x, text, n, &a);
+	free(text);
+	if (status != QN_OK || o->output == NULL)
+		return status == QN_OK ? print_numbers(a) : status;
+	if (o->sequence != 0)
+		return save_sequences(ctx, o, info, a);
+	status = qn_array_save(a, o->output);
+	if (status == QN_OK)
+		printf("%lld tokens\n", (long long)qn_array_dim(a, 0));
+	return status;
+}
+
+static qn_status
+decode(qn_ctx *ctx, qn_archive *x, const char *path)
+{
+	qn_array *a;
+	qn_status status = qn_array_load(ctx, path, &a);
+
+	if (status == QN_OK)
+		status = qn_tokens_decode(x, a, program_write_stdout, NULL);
+	if (status == QN_OK)
+		putchar('\n');
+	return status;
+}
+
+/* The name of the C: that of the archive without its folder and ending. */
+static qn_status
+emit(qn_archive *x, const options *o)
+{
+	const char *base = strrchr(o->model, '/');
+	char name[256];
+
+	(void)snprintf(name, sizeof name, "%s", base != NULL ? base + 1 : o->model);
+	if (strrchr(name, '.') != NULL)
+		*strrchr(name, '.') = '\0';
+	const char *chosen = o->name != NULL ? o->name : name;
+	qn_status status = qn_tokens_emit(x, o->output, chosen);
+	if (status == QN_OK)
+		printf("files        %s/%s_tokens.h, _tokens.c\n", o->output, chosen);
+	return status;
+}
+
+static qn_status
+tokens(qn_ctx *ctx, const options *o)
+{
+	qn_archive *x;
+	qn_tokens_info info;
+	qn_status status = qn_archive_open(ctx, o->model, &x);
+
+	if (status == QN_OK)
+		status = qn_tokens_describe(x, &info);
+	if (status != QN_OK)
+		return status;
+	if (o->narg > 0)
+		status = program_ends(o->arg[0], ".npy") ? decode(ctx, x, o->arg[0])
+							 : encode(ctx, x, o, &info);
+	else if (o->output != NULL)
+		status = emit(x, o);
+	else
+		printf("tokens       %zu, the longest of %zu bytes\n"
+		       "begin        %d\n"
+		       "end          %d\n",
+		       info.tokens, info.longest, (int)info.begin, (int)info.end);
+	return status == QN_OK && fflush(stdout) != 0 ? QN_EIO : status;
+}
+
+int
+cmd_tokens(const options *o)
+{
+	if (o->sequence != 0 && (o->narg == 0 || o->output == NULL)) {
+		fprintf(stderr, "quern tokens: --sequence cuts a text for -o FILE.npy\n");
+		return QN_EUSAGE;
+	}
+	qn_ctx *ctx = program_open(o);
+
+	return ctx == NULL ? 1 : program_close(ctx, tokens(ctx, o));
+}

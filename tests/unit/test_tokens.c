@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tokens of a language model: a vocabulary in an archive, text to tokens and back, against merges written down plainly
+ * here - all parts as strings, scores as numbers - on random texts; and what is wrong with a file. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "quern/tokens.h"
+
+#define COUNT(x) (sizeof(x) / sizeof((x)[0]))
+
+/* 0 to 2: unknown, begin, end; the bytes of a, é and \n; then pieces. */
+static const struct {
+	const char *text;
+	int type;
+	int score;
+} vocabulary[] = {
+	{"<unk>", 2, 0},  {"<s>", 3, 0},    {"</s>", 3, 0},  {"<0x61>", 6, 0}, {"<0xC3>", 6, 0},
+	{"<0xA9>", 6, 0}, {"<0x0A>", 6, 0}, {"▁", 1, -20},   {"a", 1, -21},    {"b", 1, -22},
+	{"c", 1, -23},    {"ab", 1, -1},    {"bc", 1, -1},   {"abc", 1, -3},   {"▁a", 1, -2},
+	{"▁ab", 1, -5},   {"aa", 1, -4},    {"aaaa", 1, -6}, {"▁▁", 1, -7},    {"ca", 1, -3},
+	{"ab", 1, -30},   {"s>", 1, -8},    {"<", 1, -24},   {"s", 1, -25},    {">", 1, -26},
+	{"<s", 1, -9},
+};
+enum { N = COUNT(vocabulary), TWICE = 20 };
+
+static qn_ctx *ctx;
+
+static void
+set(qn_archive *x, const char *key, const char *json)
+{
+	assert_int_equal(qn_archive_set_property(x, key, json), QN_OK);
+}
+
+static qn_archive *
+make(void)
+{
+	char tokens[2048] = "[", scores[512] = "[", types[512] = "[";
+	qn_archive *x;
+
+	for (size_t i = 0; i < N; i++) {
+		const char *end = i + 1 < N ? "," : "]";
+
+		(void)sprintf(tokens + strlen(tokens), "\"%s\"%s", vocabulary[i].text, end);
+		(void)sprintf(scores + strlen(scores), "%d.5%s", vocabulary[i].score, end);
+		(void)sprintf(types + strlen(types), "%d%s", vocabulary[i].type, end);
+	}
+	assert_int_equal(qn_archive_new(ctx, &x), QN_OK);
+	set(x, "tokenizer.ggml.model", "\"llama\"");
+	set(x, "tokenizer.ggml.tokens", tokens);
+	set(x, "tokenizer.ggml.scores", scores);
+	set(x, "tokenizer.ggml.token_type", types);
+	set(x, "tokenizer.ggml.bos_token_id", "1");
+	set(x, "tokenizer.ggml.eos_token_id", "2");
+	set(x, "tokenizer.ggml.unknown_token_id", "0");
+	return x;
+}
+
+static int
+open_context(void **state)
+{
+	(void)state;
+	ctx = qn_open(NULL);
+	return ctx == NULL;
+}
+
+static int
+close_context(void **state)
+{
+	(void)state;
+	qn_close(ctx);
+	return 0;
+}
+
+/* ---- the plain computation ---- */
+
+/* The token of a text with ▁ for spaces; the first of equal ones, and none that is not text. */
+static int
+plain_find(const char *s, size_t n)
+{
+	for (int i = 0; i < (int)N; i++)
+		if (vocabulary[i].type == 1 && strlen(vocabulary[i].text) == n &&
+		    memcmp(vocabulary[i].text, s, n) == 0)
+			return i;
+	return -1;
+}
+
+static int
+plain_byte(unsigned char c)
+{
+	char name[8];
+
+	(void)sprintf(name, "<0x%02X>", c);
+	for (int i = 0; i < (int)N; i++)
+		if (vocabulary[i].type == 6 && strcmp(vocabulary[i].text, name) == 0)
+			return i;
+	return 0;
+}
+
+static size_t
+plain_encode(const char *text, int32_t *out)
+{
+	char all[1024] = "";
+	const char *part[1024];
+	size_t length[1024], n = 0, count = 0;
+
+	if (text[0] != '\0')
+		strcat(all, "▁");
+	for (const char *p = text; *p != '\0'; p++)
+		(void)sprintf(all + strlen(all), "%s", *p == ' ' ? "▁" : (char[]){*p, '\0'});
+	for (const char *p = all; *p != '\0'; p += length[n++]) {
+		part[n] = p;
+		for (length[n] = 1; ((unsigned char)p[length[n]] & 0xc0) == 0x80;)
+			length[n]++;
+	}
+	for (;;) {
+		size_t best = n;
+
+		for (size_t i = 0; i + 1 < n; i++) {
+			const int t = plain_find(part[i], length[i] + length[i + 1]);
+			const int b =
+				best < n ? plain_find(part[best], length[best] + length[best + 1])
+					 : -1;
+
+			if (t >= 0 && (b < 0 || vocabulary[t].score > vocabulary[b].score))
+				best = i;
+		}
+		if (best == n)
+			break;
+		length[best] += length[best + 1];
+		n--;
+		memmove(&part[best + 1], &part[best + 2], (n - best - 1) * sizeof *part);
+		memmove(&length[best + 1], &length[best + 2], (n - best - 1) * sizeof *length);
+	}
+	out[count++] = 1;
+	for (size_t i = 0; i < n; i++) {
+		const int t = plain_find(part[i], length[i]);
+
+		if (t >= 0)
+			out[count++] = t;
+		for (size_t k = 0; t < 0 && k < length[i]; k++)
+			out[count++] = plain_byte((unsigned char)part[i][k]);
+	}
+	return count;
+}
+
+/* ---- tests ---- */
+
+static void
+check(qn_archive *x, const char *text)
+{
+	int32_t want[1024];
+	const size_t n = plain_encode(text, want);
+	qn_array *got;
+
+	assert_int_equal(qn_tokens_encode(x, text, strlen(text), &got), QN_OK);
+	if ((size_t)qn_array_dim(got, 0) != n ||
+	    memcmp(qn_array_data(got), want, n * sizeof *want) != 0)
+		fail_msg("'%s': %lld tokens, expected %zu", text, (long long)qn_array_dim(got, 0),
+			 n);
+	qn_array_free(got);
+}
+
+static int
+append(void *user, const char *text, size_t n)
+{
+	strncat(user, text, n);
+	return 0;
+}
+
+/* 3000 texts of letters that merge, spaces, bytes that have tokens and that have none. */
+static void
+random_texts(void **state)
+{
+	static const char *const letters[] = {"a", "b", "c", " ", "a", "b", "é", "ü", "\n", "<s>"};
+	qn_archive *x = make();
+	uint32_t seed = 1;
+
+	(void)state;
+	for (int i = 0; i < 3000; i++) {
+		char text[256] = "";
+		const int n = i % 40;
+
+		for (int k = 0; k < n; k++) {
+			seed = seed * 1664525U + 1013904223U;
+			strcat(text, letters[(seed >> 16) % (i % 3 == 0 ? 4 : COUNT(letters))]);
+		}
+		check(x, text);
+	}
+	qn_archive_free(x);
+}
+
+/* Equal scores: the first pair; a text that is there twice has its first number; control tokens are not text. */
+static void
+particular_texts(void **state)
+{
+	static const struct {
+		const char *text;
+		int32_t token[8];
+	} row[] = {
+		{"", {1}},
+		{"abc", {1, 7, 13}},
+		{"bc", {1, 7, 12}},
+		{"aab", {1, 14, 11}},
+		{"  ab", {1, 18, 15}},
+		{"é\n", {1, 7, 4, 5, 6}},
+		{"<s>", {1, 7, 22, 21}},
+		{"ü", {1, 7, 4, 0}},
+	};
+	qn_archive *x = make();
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(row); i++) {
+		size_t n = 1;
+		qn_array *got;
+
+		while (n < 8 && row[i].token[n] != 0)
+			n++;
+		n += i == 7; /* ends with the unknown token */
+		check(x, row[i].text);
+		assert_int_equal(qn_tokens_encode(x, row[i].text, strlen(row[i].text), &got),
+				 QN_OK);
+		assert_int_equal(qn_array_dim(got, 0), n);
+		assert_memory_equal(qn_array_data(got), row[i].token, n * sizeof(int32_t));
+		qn_array_free(got);
+	}
+	qn_archive_free(x);
+}
+
+/* What has tokens comes back, the space before it apart. */
+static void
+there_and_back(void **state)
+{
+	static const char *const text[] = {"abc ab  caé\n", " a", "", "<s>"};
+	qn_archive *x = make();
+	qn_tokens_info info;
+
+	(void)state;
+	assert_int_equal(qn_tokens_describe(x, &info), QN_OK);
+	assert_int_equal(info.tokens, N);
+	assert_int_equal(info.begin, 1);
+	assert_int_equal(info.end, 2);
+	assert_int_equal(info.longest, 4);
+	for (size_t i = 0; i < COUNT(text); i++) {
+		char back[64] = "";
+		qn_array *a;
+
+		assert_int_equal(qn_tokens_encode(x, text[i], strlen(text[i]), &a), QN_OK);
+		assert_int_equal(qn_tokens_decode(x, a, append, back), QN_OK);
+		assert_string_equal(back, text[i]);
+		qn_array_free(a);
+	}
+	qn_archive_free(x);
+}
+
+static void
+expect(qn_archive *x, qn_status status, const char *id)
+{
+	qn_tokens_info info;
+
+	assert_int_equal(qn_tokens_describe(x, &info), status);
+	assert_int_equal(qn_diag_count(ctx), 1);
+	assert_string_equal(qn_diag_get(ctx, 0).id, id);
+	qn_diag_clear(ctx);
+	qn_archive_free(x);
+}
+
+static void
+what_is_wrong(void **state)
+{
+	static const struct {
+		const char *key, *json;
+		qn_status status;
+		const char *id;
+	} row[] = {
+		{"tokenizer.ggml.model", "\"gpt2\"", QN_EUNSUPPORTED, "tokenizer.model"},
+		{"tokenizer.ggml.model", "7", QN_EUNSUPPORTED, "tokenizer.model"},
+		{"tokenizer.ggml.tokens", "\"a\"", QN_EINVALID, "tokenizer.type"},
+		{"tokenizer.ggml.tokens", "[1, 2]", QN_EINVALID, "tokenizer.size"},
+		{"tokenizer.ggml.tokens", "[\"a\"]", QN_EINVALID, "tokenizer.size"},
+		{"tokenizer.ggml.scores", "[0.5]", QN_EINVALID, "tokenizer.size"},
+		{"tokenizer.ggml.scores", "[1]", QN_EINVALID, "tokenizer.type"},
+		{"tokenizer.ggml.scores", "0.5", QN_EINVALID, "tokenizer.type"},
+		{"tokenizer.ggml.token_type", "[0.5]", QN_EINVALID, "tokenizer.type"},
+		{"tokenizer.ggml.bos_token_id", "26", QN_EINVALID, "tokenizer.token"},
+		{"tokenizer.ggml.eos_token_id", "-1", QN_EINVALID, "tokenizer.type"},
+	};
+	qn_archive *x;
+
+	(void)state;
+	assert_int_equal(qn_archive_new(ctx, &x), QN_OK);
+	expect(x, QN_EINVALID, "tokenizer.missing");
+	for (size_t i = 0; i < COUNT(row); i++) {
+		x = make();
+		set(x, row[i].key, row[i].json);
+		expect(x, row[i].status, row[i].id);
+	}
+}
+
+static void
+wrong_tokens(void **state)
+{
+	const int64_t shape[2] = {2, 1};
+	const int32_t token[2] = {1, (int32_t)N};
+	char back[64] = "";
+	qn_archive *x = make();
+	qn_array *a;
+
+	(void)state;
+	assert_int_equal(qn_array_new(ctx, "i32", 2, shape, token, &a), QN_OK);
+	assert_int_equal(qn_tokens_decode(x, a, append, back), QN_EUSAGE);
+	assert_string_equal(qn_diag_get(ctx, 0).id, "tokenizer.token");
+	qn_diag_clear(ctx);
+	qn_array_free(a);
+	qn_archive_free(x);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(random_texts),   cmocka_unit_test(particular_texts),
+		cmocka_unit_test(there_and_back), cmocka_unit_test(what_is_wrong),
+		cmocka_unit_test(wrong_tokens),
+	};
+
+	return cmocka_run_group_tests(tests, open_context, close_context);
+}
