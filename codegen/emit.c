@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit.c - the driver: a plan becomes up to seven texts.
+/* emit.c - the driver: a plan becomes up to eight texts.
  *
  *   NAME.h           what a firmware includes: sizes, parameters, NAME_run
  *   NAME.c           kernel pieces, argument structs, NAME_run
@@ -8,6 +8,7 @@
  *   NAME_selftest.c  samples with their results (when there are some)
  *   NAME_proof.c     a main for a static analyser (on request)
  *   NAME_device.c    a loop that takes samples and sends outputs (on request)
+ *   NAME_sample.h    the next token by the logits of a language model
  *
  * The steps are printed first: only then is known which constants and kernels they mention. */
 #include "codegen/emitter.h"
@@ -28,10 +29,11 @@ static const char *const own_symbol[] = {
 /* Its macros, which symbols meet when the model's name is in capitals. */
 static const char *const own_macro[] = {
 	"H",     "CONTENT", "SCRATCH_BYTES", "SCRATCH_ALIGN", "SELFTEST_MAIN", "WEIGHTS_ATTR",
-	"IO_OK", "IO_RANK", "IO_SHAPE",      "IO_H",          "DEVICE_MAIN",
+	"IO_OK", "IO_RANK", "IO_SHAPE",      "IO_H",          "DEVICE_MAIN",   "SAMPLE_H",
 };
 /* Of a network with states. */
-static const char *const state_symbol[] = {"state", "reset"};
+static const char *const state_symbol[] = {"state",  "reset",  "step",  "largest",
+					   "sample", "encode", "decode"};
 static const char *const port_macro[] = {"LEN", "BYTES", "SCALE", "ZERO_POINT", NULL};
 static const char *const sample_macro[] = {"ZERO", "SCALE", "MEAN", "STD", NULL};
 
@@ -301,6 +303,18 @@ print_device(qn_emission *e, qn_buf *b)
 	qn_emit_device(&e->e, b);
 }
 
+static void
+print_sample(qn_emission *e, qn_buf *b)
+{
+	qn_emit_sample(&e->e, b);
+}
+
+static bool
+has_sample(const qn_emission *e)
+{
+	return qn_emitted_samples(&e->e);
+}
+
 static bool
 has_selftest(const qn_emission *e)
 {
@@ -331,6 +345,7 @@ static const struct {
 	{"_selftest.c", print_selftest, has_selftest},
 	{"_proof.c", print_proof, has_proof},
 	{"_device.c", print_device, has_device},
+	{"_sample.h", print_sample, has_sample},
 };
 
 uint32_t

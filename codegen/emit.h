@@ -168,7 +168,7 @@ typedef struct qn_emit_style {
 /* All steps printed, and with it which constants and kernels the files hold. */
 typedef struct qn_emission qn_emission;
 
-enum { QN_EMITTED_FILES = 7 };
+enum { QN_EMITTED_FILES = 8 };
 
 /* What follows plan->name in the name of the model that belongs to NAME_device.c. */
 #define QN_EMITTED_MODEL ".integer.qir"
@@ -177,7 +177,7 @@ enum { QN_EMITTED_FILES = 7 };
 qn_status qn_emission_make(const qn_plan *p, const qn_emit_style *opts, const qn_selftest *test,
 			   qn_arena *a, qn_emission **out) QN_MUST_CHECK;
 /* What follows plan->name in the name of file i: ".h", ".c", "_weights.c", "_io.h", "_selftest.c",
- * "_proof.c", "_device.c"; NULL for a file that is not there. */
+ * "_proof.c", "_device.c", "_sample.h"; NULL for a file that is not there. */
 const char *qn_emission_suffix(const qn_emission *e, int i);
 /* Of text i whether this emission has it or not. */
 const char *qn_emitted_suffix(int i);
@@ -188,7 +188,7 @@ void qn_emission_print(qn_emission *e, int i, qn_buf *b);
 
 typedef struct qn_emitted {
 	const char *
-		/* ".h", ".c", "_weights.c", "_io.h", "_selftest.c", "_proof.c", "_device.c": the
+		/* ".h", ".c", "_weights.c", "_io.h", "_selftest.c", "_proof.c", "_device.c", "_sample.h": the
 		 * file's name is plan->name and this */
 		suffix;
 	const char *text;

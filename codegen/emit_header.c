@@ -213,6 +213,7 @@ qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *
 		" * and scratch must not overlap. Re-entrant: all state is in the arguments. */\n"
 		"void %s_run(%svoid *scratch, const %s_inputs *in, %s_outputs *out);\n\n",
 		macro, macro, name, qn_emit_state_parameter(e), name, name);
+	qn_emit_step_function(e, b);
 	if (selftest)
 		put_selftest(e, b);
 	qn_buff(b,

@@ -90,6 +90,10 @@ void qn_emit_source(qn_emitter *e, qn_buf *b);
 void qn_emit_weights(qn_emitter *e, qn_buf *b);
 void qn_emit_selftest(qn_emitter *e, const qn_selftest *t, qn_buf *b);
 void qn_emit_io(qn_emitter *e, qn_buf *b);
+/* Of a network that reads one token: NAME_step, for the header; whether there is a NAME_sample.h, and its text. */
+void qn_emit_step_function(const qn_emitter *e, qn_buf *b);
+bool qn_emitted_samples(const qn_emitter *e);
+void qn_emit_sample(qn_emitter *e, qn_buf *b);
 void qn_emit_proof(qn_emitter *e, qn_buf *b);
 void qn_emit_device(qn_emitter *e, qn_buf *b);
 

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tokens.sh - text as tokens and back by the program and by the C that it writes; a language model's step and what it samples.
+. "$(dirname "$0")/common.inc"
+strict="cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror"
+
+printf '%s' "Once upon a time, there was a café ☃. <s>" >text.txt
+: >empty.txt
+digits=$QUERN_SOURCE/examples/digits/digits.safetensors
+case_of vocabulary 1 tokenizer.missing "no property 'tokenizer.ggml.model'" tokens "$digits"
+case_of archive 2 archive.format 'unknown file extension' tokens text.txt
+usage sequence '--sequence cuts a text for -o FILE.npy' tokens "$digits" text.txt --sequence 8
+usage arguments 'unexpected argument: more' tokens "$digits" text.txt more
+
+# A network that reads a token and keeps a state has a step, and logits of one scale are drawn from.
+cat >next.qir <<'X'
+model "next"
+graph @main(%token: tensor<1xi32>, %h: tensor<1x8xf32> state) {
+  %table = const : tensor<20x8xf32> rand 1
+  %x = gather %table, %token
+  %a = const : tensor<8x8xf32> rand 2
+  %b = dense %h, %a
+  %s = add %x, %b
+  %n = tanh %s
+  %w = const : tensor<20x8xf32> rand 3
+  %y = dense %n, %w
+  return %y as "logits", %n as "h.next" to %h
+}
+X
+for ((i = 0; i < 60; i++)); do printf "\\$(printf %03o $((i * i % 20)))\\000\\000\\000"; done | npy tokens.npy '<i4' '60, 1'
+tail -c 240 tokens.npy >tokens.bin
+cat >main.c <<'X'
+#include <stdio.h>
+#include "next_sample.h"
+static int8_t scratch[NEXT_SCRATCH_BYTES];
+int
+main(void)
+{
+	static NEXT_VALUE logits[NEXT_OUT_LOGITS_LEN];
+	next_state state;
+	uint64_t seed = 5;
+	int32_t token;
+	unsigned char b[4];
+	int i;
+
+	for (i = 0; fread(b, 4, 1, stdin) == 1; i++) {
+		if (i % 20 == 0)
+			next_reset(&state);
+		next_step(&state, scratch, b[0], logits);
+		if (fwrite(logits, sizeof logits, 1, stdout) != 1)
+			return 1;
+		token = next_sample(logits, 256, &seed);
+		if (next_sample(logits, 0, &seed) != next_largest(logits) || token < 0 || token >= NEXT_OUT_LOGITS_LEN)
+			return 2;
+	}
+	return 0;
+}
+X
+for activations in i8 u8 i16; do
+	good "step $activations" compile -q next.qir --calib tokens.npy --sequence 20 --activations $activations -o next-$activations
+	good "integer $activations" opt -q next.qir --calib tokens.npy --sequence 20 --activations $activations --stop-after=tables -o int.qir
+	good "run $activations" run -q int.qir tokens.npy --sequence 20 -o y.npy
+	type=int8_t each=1
+	[ $activations != u8 ] || type=uint8_t
+	[ $activations != i16 ] || type=int16_t each=2
+	tail -c $((60 * 20 * each)) y.npy >want
+	cases=$((cases + 1))
+	if $strict -DNEXT_VALUE=$type -Inext-$activations main.c next-$activations/next.c next-$activations/next_weights.c -o step 2>stderr && ./step <tokens.bin >got; then
+		same "steps $activations" want got
+	else
+		fail "steps $activations" 'the program fails' stderr
+	fi
+done
+cases=$((cases + 1))
+echo '#include "next_sample.h"' >header.cc
+c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -Inext-i16 -c header.cc -o header.o 2>stderr || fail 'C++' 'next_sample.h does not compile' stderr
+good 'no tokens' compile -q "$QUERN_SOURCE/examples/digits/digits.json" --calib "$QUERN_SOURCE/examples/digits/calib.npy" -o digits
+cases=$((cases + 1))
+[ ! -e digits/digits_sample.h ] && ! grep -q digits_step digits/digits.h || fail 'no tokens' 'a network without tokens has a step'
+
+model=${QUERN_DATA:-}/models/stories260K.gguf
+if [ ! -r "$model" ]; then
+	echo 'skipped: QUERN_DATA has no stories260K.gguf'
+	finish
+	exit
+fi
+silent describe tokens "$model"
+has_words describe stdout 'tokens       512, the longest of 7 bytes|begin        1|end          2'
+silent encode tokens "$model" text.txt
+# The first ones are those of llama.cpp.
+head -n 5 stdout | tr '\n' ' ' >got
+echo -n '1 403 407 261 378 ' >want
+same 'Once upon a time' want got
+silent save tokens "$model" text.txt -o text.npy
+silent decode tokens "$model" text.npy
+head -c -1 stdout >got
+same decode text.txt got
+silent empty tokens "$model" empty.txt
+echo 1 >want
+same empty want stdout
+silent sequences tokens "$model" text.txt --sequence 9 -o cut.npy
+has_words sequences stdout 'tokens in 2 sequences'
+case_of 'too short' 2 '' 'do not fill a sequence' tokens "$model" text.txt --sequence 100 -o cut.npy
+silent emit tokens "$model" --name story -o out
+cat >there.c <<'X'
+#include <stdio.h>
+#include "story_tokens.h"
+int
+main(void)
+{
+	static char text[4096];
+	static int32_t token[4098];
+	char piece[STORY_TOKEN_BYTES];
+	const int32_t n = story_encode(text, (int32_t)fread(text, 1, sizeof text, stdin), token);
+	int32_t i;
+
+	for (i = 0; i < n; i++)
+		fprintf(stderr, "%d\n", (int)token[i]);
+	for (i = 0; i < n; i++)
+		fwrite(piece, 1, (size_t)story_decode(i > 0 ? token[i - 1] : -1, token[i], piece), stdout);
+	return token[0] != STORY_TOKEN_BEGIN;
+}
+X
+silent again tokens "$model" text.txt
+cp stdout want
+cases=$((cases + 1))
+$strict -Iout there.c out/story_tokens.c -o there 2>stderr && ./there <text.txt >got 2>numbers || fail emit 'the C fails' stderr
+same 'tokens of the C' want numbers
+same 'text of the C' text.txt got
+c++ -x c++ -std=c++11 -Wall -Wextra -Werror -Iout -c out/story_tokens.c -o tokens.o 2>stderr || fail emit 'it is not C++' stderr
+finish
