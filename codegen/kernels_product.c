@@ -283,11 +283,47 @@ static const qn_kernel dense[] = {
 	{.name = "qn_dense_acc_ow", .args = "qn_dense_args_a", LAYER(qn_dense_args)},
 };
 
+static const qn_matmul_args *
+matmul_args(const qn_step_facts *f)
+{
+	return f->step->args;
+}
+
+/* The halves of a word are two terms, or two columns, without zero points. */
+static const char *
+fits_matmul_terms(const qn_step_facts *f)
+{
+	const qn_matmul_args *p = matmul_args(f);
+
+	if (p->za != 0 || p->zb != 0)
+		return "an operand has a zero point";
+	return p->a_k == 1 && p->b_k == 1 ? NULL : "the terms do not lie side by side";
+}
+
+static const char *
+fits_matmul_columns(const qn_step_facts *f)
+{
+	const qn_matmul_args *p = matmul_args(f);
+
+	if (p->za != 0 || p->zb != 0)
+		return "an operand has a zero point";
+	return p->a_k == 1 && p->b_n == 1 ? NULL
+					  : "the columns, or the terms of a row, do not lie side "
+					    "by side";
+}
+
 #define MATMUL                                                                                     \
 	.args = "qn_matmul_args", .families = QN_ALL_FAMILIES, QN_CODES_2,                         \
 	.pointer = {SCALES(qn_matmul_args)}
 
+#define MATMUL_DSP                                                                                 \
+	.args = "qn_matmul_args", .families = 1 << QN_FAMILY_s16, QN_CODES_2,                      \
+	.pointer = {SCALES(qn_matmul_args)}, .needs = QN_TARGET_DSP,                               \
+	.fused = QN_FUSED(qn_matmul_args, n)
+
 static const qn_kernel matmul[] = {
+	{.name = "qn_matmul_terms_dsp", MATMUL_DSP, .fits = fits_matmul_terms},
+	{.name = "qn_matmul_columns_dsp", MATMUL_DSP, .fits = fits_matmul_columns},
 	{.name = "qn_matmul_q", MATMUL, .fused = QN_FUSED(qn_matmul_args, n)},
 	{.name = "qn_matmul_acc_o", MATMUL},
 };

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The products of two activations of 16 bits for the DSP extension, against the plain kernel, which tests of its own compare
+ * with other arithmetic: odd and even sizes, strides of the operands, one scale and one for each column, the largest sums. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "runtime/kernels/matmul_dsp.h"
+
+enum { MOST = 4096 };
+
+static uint32_t seed = 1;
+
+static int32_t
+draw(int32_t below)
+{
+	seed = seed * 1664525U + 1013904223U;
+	return (int32_t)(seed >> 8) % below;
+}
+
+static int16_t a[MOST], b[MOST], want[MOST], got[MOST];
+static int32_t mult[16];
+static int8_t shift[16];
+
+/* Values of the whole range, or only its ends. */
+static void
+fill(int16_t *x, int32_t ends)
+{
+	for (int32_t i = 0; i < MOST; i++)
+		x[i] = (int16_t)(ends != 0 ? (draw(2) != 0 ? INT16_MIN : INT16_MAX)
+					   : draw(65536) - 32768);
+}
+
+static qn_matmul_args
+any_args(void)
+{
+	qn_matmul_args p = {.dim = {1, 1 + draw(2), 1 + draw(3), 1},
+			    .m = 1 + draw(3),
+			    .k = 1 + draw(17),
+			    .n = 1 + draw(16),
+			    .zo = 0,
+			    .lo = INT16_MIN + draw(100),
+			    .hi = INT16_MAX - draw(100),
+			    .mode = draw(4),
+			    .mult = mult,
+			    .shift = shift};
+
+	p.mult_n = draw(2) != 0 ? p.n : 1;
+	p.a_m = p.k + draw(3);
+	p.a_k = 1;
+	p.as[2] = p.m * p.a_m;
+	p.as[1] = p.dim[2] * p.as[2];
+	p.bs[2] = draw(2) != 0 ? 0 : p.k * p.n;
+	p.bs[1] = p.dim[2] * p.k * p.n;
+	for (int i = 0; i < 16; i++) {
+		mult[i] = INT32_C(1) << 30 | draw(1 << 23) << 7;
+		shift[i] = (int8_t) - (10 + draw(20));
+	}
+	return p;
+}
+
+static void
+compare(const qn_matmul_args *p)
+{
+	const int32_t n = p->dim[1] * p->dim[2] * p->m * p->n;
+
+	for (int32_t i = 0; i < n; i++)
+		if (want[i] != got[i])
+			fail_msg("m %d, k %d, n %d: result %d is %d, expected %d", (int)p->m,
+				 (int)p->k, (int)p->n, (int)i, got[i], want[i]);
+}
+
+static void
+terms(void **state)
+{
+	(void)state;
+	for (int32_t i = 0; i < 2000; i++) {
+		qn_matmul_args p = any_args();
+
+		p.b_k = 1;
+		p.b_n = p.k;
+		fill(a, i % 4 == 0);
+		fill(b, i % 4 == 0);
+		qn_matmul_s16(&p, a, b, want);
+		qn_matmul_terms_dsp(&p, a, b, got);
+		compare(&p);
+	}
+}
+
+static void
+columns(void **state)
+{
+	(void)state;
+	for (int32_t i = 0; i < 2000; i++) {
+		qn_matmul_args p = any_args();
+
+		p.b_k = p.n;
+		p.b_n = 1;
+		fill(a, i % 4 == 0);
+		fill(b, i % 4 == 0);
+		qn_matmul_s16(&p, a, b, want);
+		qn_matmul_columns_dsp(&p, a, b, got);
+		compare(&p);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(terms), cmocka_unit_test(columns)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
