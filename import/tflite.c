@@ -221,7 +221,9 @@ take(qn_tfl_op *o, const qn_tfl_row *row, int64_t code, const char *name)
 static qn_status
 read_operator(qn_tfl *f, const qn_flat_table *t)
 {
-	qn_tfl_op *o = QN_NEW(f->im.scratch, qn_tfl_op, 1);
+	if (f->now->op == NULL)
+		f->now->op = QN_NEW(f->im.scratch, qn_tfl_op, 1);
+	qn_tfl_op *o = f->now->op; /* one for all operators: it is large */
 	size_t index = (size_t)qn_flat_int(t, QN_TFL_FIELD_operator_code, QN_FLAT_U32, 0);
 	qn_flat_table code = qn_flat_table_at(&f->operator_codes, index);
 	int64_t number;

@@ -60,6 +60,7 @@ typedef struct qn_tfl_frame {
 	qn_map named;           /* whole name -> the first tensor that has it (qn_tfl_tensor) */
 	qn_tfl_tensor **of_run; /* [ntensor] those that are */
 	size_t nof_run;
+	struct qn_tfl_op *op; /* that is read */
 	bool is_called, runs; /* an operator runs it; it is being run */
 } qn_tfl_frame;
 
