@@ -10,6 +10,7 @@
 
 #include "ir/diag.h"
 #include "runtime/fixed.h"
+#include "runtime/interp.h"
 
 int64_t
 qn_dim_product(const qn_type *type, int32_t from, int32_t to)
@@ -25,11 +26,19 @@ const float *
 qn_const_f32(const qn_graph *g, const qn_node *n, uint32_t i, qn_arena *a)
 {
 	const qn_node *from = qn_graph_node(g, n->in[i]);
+	qn_tensor *values;
 
-	if (from->op != QN_OP_const || from->type->elem->kind != QN_ELEM_PLAIN ||
-	    from->type->elem->plain != QN_PLAIN_f32)
+	if (!qn_type_is_f32(from->type))
 		return NULL;
-	return qn_tensor_as_f32(a, from->value);
+	if (from->op == QN_OP_const)
+		return qn_tensor_as_f32(a, from->value);
+	if (from->op != QN_OP_dequantize && from->op != QN_OP_cast)
+		return NULL;
+	const qn_node *stored = qn_graph_node(g, from->in[0]);
+	if (stored->op != QN_OP_const || stored->value->layout != QN_LAYOUT_CANONICAL ||
+	    qn_eval_node(g, from, &stored->value, a, &values) != QN_OK)
+		return NULL;
+	return values->data;
 }
 
 void *

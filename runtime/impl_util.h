@@ -38,7 +38,7 @@ const char *qn_impl_refusal(const qn_graph *g, const qn_node *n);
 /* The float implementation's plan, NULL when it has none. */
 void *qn_impl_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room);
 
-/* Data of operand i when it is an f32 constant, else NULL. */
+/* Data of operand i when it is an f32 constant, or the dequantize or cast of a constant; else NULL. */
 const float *qn_const_f32(const qn_graph *g, const qn_node *n, uint32_t i, qn_arena *a);
 
 /* The inner loops that the context allows. */

@@ -18,6 +18,7 @@ struct qn_interp {
 	const qn_graph *g;
 	qn_slots slots;
 	qn_work *work;          /* by node id */
+	bool *fixed;            /* by node id: computed once, from constants */
 	qn_interp **callee;     /* by node id; NULL unless a call */
 	const void **in;        /* room for the inputs of one node */
 	size_t *in_step;        /* their distances from batch to batch */
@@ -34,7 +35,8 @@ struct qn_interp {
 /* What preparing all graphs shares. */
 typedef struct family {
 	qn_arena *arena;
-	size_t room; /* bytes that packed weights may still take */
+	size_t room;  /* bytes that packed weights may still take */
+	size_t fixed; /* and values that are computed once */
 	qn_interp *first, *last;
 } family;
 
@@ -125,6 +127,24 @@ place_constants(qn_interp *in, qn_arena *a)
 	}
 }
 
+/* Whether a node is computed once, such as the values of weights that are stored in integers: what it reads does
+ * not change.  Takes the bytes. */
+static bool
+is_fixed(family *f, const qn_interp *in, qn_id id)
+{
+	const qn_node *n = qn_graph_node(in->g, id);
+	const size_t bytes = n->type->is_tuple ? 0 : qn_type_bytes(n->type);
+
+	if (!qn_node_needs_impl(n->op) || n->op == QN_OP_custom || n->type->is_tuple ||
+	    n->nin == 0 || bytes > f->fixed || (in->loops.n > 0 && in->loops.with[id] != 0))
+		return false;
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (qn_graph_node(in->g, n->in[i])->op != QN_OP_const && !in->fixed[n->in[i]])
+			return false;
+	f->fixed -= bytes;
+	return true;
+}
+
 static uint32_t
 most_inputs(const qn_graph *g)
 {
@@ -144,6 +164,7 @@ prepare_graph(family *f, const qn_graph *g, int depth)
 	qn_interp *in = QN_NEW(f->arena, qn_interp, 1);
 	in->g = g;
 	in->work = QN_NEW(f->arena, qn_work, g->n);
+	in->fixed = QN_NEW(f->arena, bool, g->n);
 	in->callee = QN_NEW(f->arena, qn_interp *, g->n);
 	in->in = QN_NEW(f->arena, const void *, most_inputs(g));
 	in->in_step = QN_NEW(f->arena, size_t, most_inputs(g));
@@ -155,7 +176,9 @@ prepare_graph(family *f, const qn_graph *g, int depth)
 	in->failed = true; /* until it is ready: a graph that calls itself finds this */
 	in->failed = !prepare_nodes(f, in, depth) || !prepare_loops(in, f->arena, &in->carried);
 	if (!in->failed) {
-		qn_slots_plan(g, &in->loops, depth == 0, f->arena, &in->slots);
+		for (qn_id id = 1; id < g->n; id++)
+			in->fixed[id] = is_fixed(f, in, id);
+		qn_slots_plan(g, &in->loops, in->fixed, depth == 0, f->arena, &in->slots);
 		place_constants(in, f->arena);
 		in->bundle = 1;
 	}
@@ -175,6 +198,8 @@ bundle_for(const qn_interp *in, size_t most)
 	n = n < QN_MOST_BUNDLE ? n : QN_MOST_BUNDLE;
 	return n > 0 ? n : 1;
 }
+
+static void run_node(qn_interp *in, qn_id id, size_t batches);
 
 static void
 allocate_states(qn_interp *in, qn_arena *a)
@@ -199,10 +224,24 @@ qn_interp_reset(qn_interp *in)
 				       in->init[k]->data, in->init[k]->bytes);
 }
 
+/* The values of fixed nodes, which all batches and runs read. */
+static void
+compute_fixed(qn_interp *in, qn_arena *a)
+{
+	for (qn_id id = 1; id < in->g->n; id++) {
+		if (!in->fixed[id])
+			continue;
+		qn_slot *slot = qn_slots_of(&in->slots, id, 0);
+		char *data = qn_arena_alloc(a, slot->tensor.bytes + QN_SLOT_ALIGN, 1);
+		slot->tensor.data = data + (size_t)(-(uintptr_t)data % QN_SLOT_ALIGN);
+		run_node(in, id, 1);
+	}
+}
+
 qn_status
 qn_interp_new_bundle(const qn_graph *g, size_t most, qn_arena *arena, qn_interp **out)
 {
-	family f = {.arena = arena, .room = QN_PACK_BYTES};
+	family f = {.arena = arena, .room = QN_PACK_BYTES, .fixed = QN_FIXED_BYTES};
 	qn_interp *in = prepare_graph(&f, g, 0);
 
 	*out = in->failed ? NULL : in;
@@ -217,6 +256,7 @@ qn_interp_new_bundle(const qn_graph *g, size_t most, qn_arena *arena, qn_interp 
 		i->bundle = bundle;
 		qn_slots_allocate(&i->slots, bundle, arena);
 		i->next_values = QN_NEW(arena, char, i->carried + 1);
+		compute_fixed(i, arena);
 	}
 	allocate_states(in, arena);
 	qn_interp_reset(in);
@@ -401,7 +441,7 @@ run_nodes(qn_interp *in, qn_id first, qn_id last, size_t n, qn_observe_fn *obser
 		}
 		if (op == QN_OP_call)
 			QN_TRY(run_call(in, id, n, observe, user));
-		else if (qn_node_needs_impl(op))
+		else if (qn_node_needs_impl(op) && !in->fixed[id])
 			run_node(in, id, n);
 		QN_TRY(show(in, id, n, observe, user));
 	}

@@ -15,10 +15,12 @@
 #include "runtime/interp.h"
 
 enum {
-	QN_SLOT_ALIGN = 64,           /* alignment of value buffers, in bytes */
-	QN_VALUE_ALIGN = 8,           /* of the tensors that a caller gives: that of any element */
-	QN_PACK_BYTES = 16 << 20,     /* of the packed weights of one interpreter */
-	QN_MOST_BUNDLE = 32,          /* more batches side by side make a product no faster */
+	QN_SLOT_ALIGN = 64,       /* alignment of value buffers, in bytes */
+	QN_VALUE_ALIGN = 8,       /* of the tensors that a caller gives: that of any element */
+	QN_PACK_BYTES = 16 << 20, /* of the packed weights of one interpreter */
+	QN_FIXED_BYTES =
+		64 << 20,    /* of values that depend on constants alone, of one interpreter */
+	QN_MOST_BUNDLE = 32, /* more batches side by side make a product no faster */
 	QN_BUNDLE_BYTES = 256 * 1024, /* of values, about what a second-level cache holds */
 };
 
@@ -48,11 +50,12 @@ typedef struct qn_slots {
 	size_t bytes;    /* of memory for one batch */
 } qn_slots;
 
-/* Slots of all values of a graph with static types and these loops, with offsets by liveness.  own_inputs:
+/* Slots of all values of a graph with static types and these loops, with offsets by liveness.  fixed: by id, values
+ * that lie elsewhere, as constants do.  own_inputs:
  * inputs have memory, and keep what is written there before a run; else they point to the
  * caller's tensors. */
-void qn_slots_plan(const qn_graph *g, const qn_loops *loops, bool own_inputs, qn_arena *a,
-		   qn_slots *out);
+void qn_slots_plan(const qn_graph *g, const qn_loops *loops, const bool *fixed, bool own_inputs,
+		   qn_arena *a, qn_slots *out);
 /* Memory for that many batches. */
 void qn_slots_allocate(qn_slots *s, size_t bundle, qn_arena *a);
 

@@ -104,7 +104,7 @@ add_slot(qn_slots *s, qn_arena *a, const qn_type *type, qn_id made, bool planned
 
 /* The slots of one node's value: new ones, or those of its inputs. */
 static void
-add_value(qn_slots *s, const qn_graph *g, qn_id id, bool own_inputs, qn_arena *a)
+add_value(qn_slots *s, const qn_graph *g, qn_id id, bool elsewhere, qn_arena *a)
 {
 	const qn_node *n = qn_graph_node(g, id);
 
@@ -120,8 +120,6 @@ add_value(qn_slots *s, const qn_graph *g, qn_id id, bool own_inputs, qn_arena *a
 		for (uint32_t i = 0; i < n->type->nfield; i++)
 			add_slot(s, a, n->type->field[i], id, true);
 	} else {
-		bool elsewhere = n->op == QN_OP_const || (n->op == QN_OP_input && !own_inputs);
-
 		add_slot(s, a, n->type, id, !elsewhere);
 	}
 }
@@ -225,11 +223,17 @@ place(qn_slots *s, const qn_graph *g, qn_arena *a)
 }
 
 void
-qn_slots_plan(const qn_graph *g, const qn_loops *loops, bool own_inputs, qn_arena *a, qn_slots *out)
+qn_slots_plan(const qn_graph *g, const qn_loops *loops, const bool *fixed, bool own_inputs,
+	      qn_arena *a, qn_slots *out)
 {
 	*out = (qn_slots){.first = QN_NEW(a, uint32_t, g->n)};
-	for (qn_id id = 1; id < g->n; id++)
-		add_value(out, g, id, own_inputs, a);
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_op op = qn_graph_node(g, id)->op;
+		const bool elsewhere =
+			fixed[id] || op == QN_OP_const || (op == QN_OP_input && !own_inputs);
+
+		add_value(out, g, id, elsewhere, a);
+	}
 	find_last_uses(out, g, loops);
 	place(out, g, a);
 }

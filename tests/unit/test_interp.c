@@ -303,6 +303,44 @@ test_deep_calls(void **state)
 	refused("run.unsupported", "calls nest deeper than 64");
 }
 
+/* What depends on constants alone is computed once and seen in each run: weights that are stored as integers give the
+ * sums of their values. */
+static void
+test_fixed(void **state)
+{
+	const double q[6] = {100, -50, 25, -127, 3, 60}, half[1] = {0.5};
+	const double x[2][2] = {{1, -3}, {0.25, 8}};
+	double w[6], want[3];
+	seen s = {0};
+
+	(void)state;
+	qn_id in = input("x", "tensor<1x2xf32>");
+	qn_id stored = constant("q", Q("3x2", "0.25"), q);
+	qn_id values = op1(QN_OP_dequantize, stored, NULL, NULL);
+	qn_id scaled = op2(QN_OP_mul, values, constant("half", "tensor<1xf32>", half), NULL, NULL);
+	output(op2(QN_OP_dense, in, scaled, NULL, NULL));
+	output(op2(QN_OP_dense, in, values, NULL, NULL));
+	output(op1(QN_OP_neg, scaled, NULL, NULL));
+	for (int i = 0; i < 6; i++)
+		w[i] = q[i] * 0.25;
+	qn_interp *run_it = interp();
+	for (int r = 0; r < 2; r++) {
+		const qn_tensor *given = tensor(type("tensor<1x2xf32>"), x[r]);
+
+		s.n = 0;
+		assert_int_equal(qn_interp_run(run_it, &given, watch, &s), QN_OK);
+		assert_int_equal(s.n, rg->g->n - 1); /* all values, also those computed before */
+		assert_true(s.first[values - 1] == w[0] && s.first[scaled - 1] == w[0] / 2);
+		for (int i = 0; i < 3; i++)
+			want[i] = w[2 * i] * x[r][0] + w[2 * i + 1] * x[r][1];
+		near(want, doubles(qn_interp_output(run_it, 1)), 3, 0.0);
+		for (int i = 0; i < 3; i++)
+			want[i] /= 2;
+		near(want, doubles(qn_interp_output(run_it, 0)), 3, 0.0);
+		assert_true(doubles(qn_interp_output(run_it, 2))[5] == -w[5] / 2);
+	}
+}
+
 int
 main(void)
 {
@@ -310,7 +348,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_observe),       T(test_composite),  T(test_mixed),     T(test_memory),
 		T(test_memory_random), T(test_passing),    T(test_eval_node), T(test_refusals),
-		T(test_wrong_inputs),  T(test_deep_calls),
+		T(test_wrong_inputs),  T(test_deep_calls), T(test_fixed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
