@@ -148,6 +148,7 @@ tell(qn_measurement *c, qn_arena *scratch)
 		      .top = c->o->ntop > 0 ? c->o->top : one,
 		      .scores = c->samples / c->window,
 		      .score = c->score,
+		      .losses = c->scoring.of_label,
 		      .wanted_score = c->wanted_score,
 		      .outputs = c->noutput,
 		      .output = name,
@@ -155,7 +156,7 @@ tell(qn_measurement *c, qn_arena *scratch)
 
 	average(c->score, c->samples, c->window);
 	average(c->wanted_score, c->samples, c->window);
-	if (c->label != NULL && c->score != NULL)
+	if (c->label != NULL && c->score != NULL && !c->scoring.of_label)
 		positive = QN_NEW(scratch, bool, t.scores);
 	for (size_t i = 0; positive != NULL && i < t.scores; i++)
 		positive[i] = c->label[i] == c->scoring.positive;

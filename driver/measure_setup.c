@@ -115,7 +115,7 @@ find_input(qn_measurement *c, qn_arena *a)
 static qn_status
 check_labels(const qn_measurement *c, const qn_source *folder, const char *name)
 {
-	bool by_score = c->scoring.name != NULL;
+	bool by_score = c->scoring.name != NULL && !c->scoring.of_label;
 	int64_t classes = by_score && c->scoring.each == 1 ? 2 : (int64_t)c->out[0].each;
 	size_t n = c->samples / c->window;
 	size_t found = 0;
@@ -166,6 +166,10 @@ find_labels(qn_measurement *c, qn_arena *a)
 			"sample (--labels), or a folder with one subfolder per class; or "
 			"compare with a reference: --against MODEL, --targets FILE.npy, or "
 			"--calib FILE, which compares the integer model with the float one");
+	if (c->scoring.of_label && (c->label == NULL || c->window > 1))
+		return qn_report(c->m->env, QN_EUSAGE, "eval.score", from,
+				 "a loss needs a label for each sample (--labels), without a "
+				 "window");
 	if (c->label != NULL)
 		QN_TRY(check_labels(c, o->labels != NULL ? NULL : s,
 				    o->labels != NULL ? o->labels->name : from));
@@ -179,6 +183,7 @@ find_labels(qn_measurement *c, qn_arena *a)
 					 o->top[i], c->out[0].each, c->out[0].name);
 	if (c->scoring.name == NULL)
 		return QN_OK;
+	c->scoring.label = c->label;
 	c->score = QN_NEW(a, double, c->samples);
 	c->wanted_score = c->nwant > 0 ? QN_NEW(a, double, c->samples) : NULL;
 	return QN_OK;

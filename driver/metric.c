@@ -126,6 +126,7 @@ typedef struct figure {
 typedef enum need {
 	BY_LABEL,
 	BY_SCORE,
+	BY_LOSS,
 	BY_SCORE_AND_LABEL,
 	BY_TWO_SCORES,
 	BY_CLASS, /* by output, of more than one element */
@@ -164,6 +165,12 @@ mean_score(const figure *f)
 	for (size_t i = 0; i < f->t->scores; i++)
 		sum += f->t->score[i];
 	return sum / (double)f->t->scores;
+}
+
+static double
+perplexity(const figure *f)
+{
+	return qn_exp(mean_score(f));
 }
 
 static double
@@ -230,6 +237,7 @@ static const metric_row metrics[] = {
 	 "topK: samples whose label is among the K largest elements of the first output", BY_LABEL,
 	 top},
 	{"score", "", "mean of the scores (--score)", BY_SCORE, mean_score},
+	{"perplexity", "", "e to the mean of the losses (--score loss)", BY_LOSS, perplexity},
 	{"score-error", "%", "mean of |score - reference's score| / |reference's score|",
 	 BY_TWO_SCORES, score_error},
 	{"auc", "", "area under the ROC curve of the scores, label 1 being the positive class",
@@ -264,6 +272,8 @@ times(const metric_row *r, const qn_tally *t)
 		return t->rank != NULL ? t->ntop : 0;
 	case BY_SCORE:
 		return t->score != NULL;
+	case BY_LOSS:
+		return t->score != NULL && t->losses;
 	case BY_SCORE_AND_LABEL:
 		return t->score != NULL && t->positive != NULL;
 	case BY_TWO_SCORES:

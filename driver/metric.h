@@ -42,6 +42,7 @@ typedef struct qn_tally {
 	const size_t *top;
 	size_t scores;
 	const double *score;
+	bool losses;                /* the scores are */
 	const double *wanted_score; /* of the reference */
 	const bool *positive;
 	size_t outputs;

@@ -5,20 +5,25 @@
 #include <string.h>
 
 #include "driver/metric.h"
+#include "runtime/math.h"
 
 typedef struct score_row {
 	const char *name;
-	bool takes_element, of_input;
+	bool takes_element, of_input, of_label;
 } score_row;
 
-static const score_row scores[] = {{"value", true, false}, {"mse-input", false, true}};
+static const score_row scores[] = {
+	{.name = "value", .takes_element = true},
+	{.name = "loss", .of_label = true},
+	{.name = "mse-input", .of_input = true},
+};
 
 static qn_status
 bad_score(qn_env *env, const char *text, const char *why)
 {
 	return qn_report(env, QN_EUSAGE, "eval.score", "",
 			 "invalid score '%s': %s (expected value, the only element of the first "
-			 "output, value:K, its element K from 0, or mse-input)",
+			 "output, value:K, its element K from 0, loss or mse-input)",
 			 text, why);
 }
 
@@ -63,12 +68,28 @@ qn_scoring_read(qn_env *env, const char *text, size_t each, qn_scoring *out)
 	}
 	out->name = name;
 	out->of_input = r->of_input;
+	out->of_label = r->of_label;
 	return QN_OK;
+}
+
+/* -ln(softmax(y)[label]) */
+static double
+loss(const double *y, size_t n, size_t label)
+{
+	double most = y[0], sum = 0;
+
+	for (size_t i = 1; i < n; i++)
+		most = y[i] > most ? y[i] : most;
+	for (size_t i = 0; i < n; i++)
+		sum += qn_exp(y[i] - most);
+	return qn_ln(sum) - (y[label] - most);
 }
 
 double
 qn_score_of(const qn_scoring *s, size_t i, const double *y, double *tmp)
 {
+	if (s->of_label)
+		return loss(y, s->each, (size_t)s->label[i]);
 	if (!s->of_input)
 		return y[s->element];
 	qn_row_get(s->input, s->each, i, tmp);

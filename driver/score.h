@@ -3,6 +3,7 @@
  *
  *   value        the only element of the first output
  *   value:3      element 3 of it: how much a sample is of class 3
+ *   loss         -ln(softmax(first output)[label]): how little the sample's class was expected
  *   mse-input    the mean of (first output - first input)^2: how badly an autoencoder knows the sample */
 #ifndef QN_DRIVER_SCORE_H
 #define QN_DRIVER_SCORE_H
@@ -13,8 +14,9 @@ typedef struct qn_scoring {
 	const char *name; /* NULL: there is no score */
 	size_t each;      /* elements of the output, one sample's */
 	size_t element;   /* of value */
-	bool of_input;
+	bool of_input, of_label;
 	int64_t positive;       /* the label of those to find */
+	const int64_t *label;   /* of_label: of all samples, set by the caller */
 	const qn_tensor *input; /* of_input: all samples, of a plain type, set by the caller */
 } qn_scoring;
 

@@ -91,9 +91,10 @@ const option_row option_rows[] = {
 	 .name_of = qn_metric_name, .names = "metrics", .name_help = qn_metric_help,
 	 .help = "accuracy among the K largest outputs (default: 1)"},
 	{"--score", 0, GROUP_EVALUATION, CMD_EVAL | CMD_TUNE, TEXT(score),
-	 .value = "value[:K]|mse-input",
+	 .value = "value[:K]|loss|mse-input",
 	 .help = "score of a sample, for auc: the only element or element K of the first output, "
-		 "or the mean of (output - input)^2"},
+		 "or the mean of (output - input)^2; loss: -ln(softmax(output)[label]), for "
+		 "perplexity"},
 	{"--window", 0, GROUP_EVALUATION, CMD_EVAL | CMD_TUNE, TEXT(window), .value = "N",
 	 .help = "N consecutive samples have one label and one score, the mean of theirs "
 		 "(default: 1)"},

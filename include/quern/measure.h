@@ -71,8 +71,9 @@ typedef struct qn_measure_opts { /* all zero: defaults */
 	/* … or these float values, an array for each output, a sample each index of dimension 0. */
 	size_t ntarget;
 	qn_array *const *target; /* none of them NULL (QN_EUSAGE, array.null) */
-	/* Score of a sample: "value", "value:K" (element K of the first output), "mse-input"
-	 * (mean of (first output - first input)^2); NULL: "value" where the first output has one
+	/* Score of a sample: "value", "value:K" (element K of the first output), "loss"
+	 * (-ln(softmax(first output)[label])), "mse-input" (mean of (first output - first
+	 * input)^2); NULL: "value" where the first output has one
 	 * element per sample. */
 	const char *score;
 	/* so many consecutive samples have one label and one score, their mean; 0: 1 */

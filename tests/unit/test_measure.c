@@ -353,6 +353,35 @@ scores_windows(void **state)
 	value_is(&f, "auc", 0.5);
 }
 
+/* The loss of a label is -ln(e^y[label] / sum of e^y); the perplexity is e to their mean. */
+static void
+losses(void **state)
+{
+	world *w = *state;
+	qn_model *m = small(w, "relu", "tensor<1x3xf32>");
+	const int64_t label[] = {1, 0, 2, 0};
+	qn_measure_opts o = {.labels = classes(w, 4, label), .score = "loss"};
+	double sum = 0;
+	figures f;
+
+	for (int i = 0; i < 4; i++) {
+		double all = 0;
+
+		for (int k = 0; k < 3; k++)
+			all += exp(fmax((double)four[3 * i + k], 0));
+		sum -= log(exp(fmax((double)four[3 * i + (int)label[i]], 0)) / all);
+	}
+	assert_int_equal(measure(m, floats(w, 4, 3, four), &o, &f), QN_OK);
+	value_is(&f, "top1", 50);
+	value_is(&f, "score", sum / 4);
+	value_is(&f, "perplexity", exp(sum / 4));
+	assert_int_equal(f.n, 3);
+	/* Logits may be large, and labels all of one class. */
+	o.labels = classes(w, 4, (int64_t[]){1, 1, 1, 1});
+	assert_int_equal(measure(m, floats(w, 4, 3, (float[12]){3e4F, 3e4F, 0}), &o, &f), QN_OK);
+	value_is(&f, "score", (log(2) + 3 * log(3)) / 4);
+}
+
 /* Codes are the real values that they stand for, any number of threads sums alike. */
 static void
 takes_integers_and_threads(void **state)
@@ -420,7 +449,12 @@ refuses(void **state)
 		 "no classes",
 		 {.ntop = 1, .top = &four_of_three, .score = "value:0"}},
 		{"eval.top", "top 4", {.labels = y, .ntop = 1, .top = &four_of_three}},
-		{"eval.score", "'loss'", {.labels = y, .score = "loss"}},
+		{"eval.score", "'lost'", {.labels = y, .score = "lost"}},
+		{"eval.score", "'loss:1'", {.labels = y, .score = "loss:1"}},
+		{"eval.score", "needs a label", {.against = m, .score = "loss"}},
+		{"eval.score",
+		 "without a window",
+		 {.labels = classes(w, 2, (int64_t[]){0, 1}), .score = "loss", .window = 2}},
 		{"eval.score", "'value:3'", {.labels = y, .score = "value:3"}},
 		{"eval.score", "'value:'", {.labels = y, .score = "value:"}},
 		{"eval.score", "'value'", {.labels = y, .score = "value"}},
@@ -484,6 +518,7 @@ main(void)
 		T(compares_states),
 		T(compares_numbers),
 		T(scores_windows),
+		T(losses),
 		T(takes_integers_and_threads),
 		T(refuses),
 		cmocka_unit_test(the_table_has_names),
