@@ -16,6 +16,9 @@
 
 #include "import/llm.h"
 
+/* A score far below all others, whose exponential is 0; calibration takes it for a mask, too. */
+#define MASKED (-1e9)
+
 /* Keys and values of a block. */
 typedef struct cache {
 	qn_id part[2];
@@ -100,7 +103,7 @@ share(qn_llm *l, qn_id position, shared *s)
 	at(l, "mask");
 	const qn_id index = integers(l, "index", 1, &l->context, 0, (int32_t)l->context - 1);
 	s->mask = qn_importer_binary(im, QN_OP_less_equal, index, position);
-	s->low = qn_importer_f32(im, -(double)INFINITY);
+	s->low = qn_importer_f32(im, MASKED);
 	s->scale = qn_importer_f32(im, 1.0 / sqrt((double)l->head_dim));
 }
 

@@ -3,8 +3,7 @@
  *
  *   f32                    const
  *   f16, bf16              const ─ cast
- *   q8_0, q4_0, q5_0 …     const, in blocks ─ dequantize        a view of the integers as they are stored
- *   q4_1, q4_K …           const f32: no type of a constant stands for offsets of blocks */
+ *   q8_0, q4_1, q4_K …     const, in blocks ─ dequantize        the integers as they are stored */
 #include <string.h>
 
 #include "import/llm.h"

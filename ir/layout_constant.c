@@ -223,13 +223,8 @@ of_blocks(maker *k, const qn_tensor **out)
 bool
 qn_layout_is_constant(const qn_layout_tensor *t)
 {
-	if (qn_layout_is_plain(t))
-		return t->plane[0].dtype->small == QN_SMALL_NONE;
-	if (t->layout->packed != NULL)
-		return !t->layout->packed->offset;
-	return qn_layout_block(t) > 1 && qn_layout_plane(t, "d") != NULL &&
-	       qn_layout_plane(t, "qs") != NULL && qn_layout_plane(t, "m") == NULL &&
-	       qn_layout_plane(t, "dmin") == NULL;
+	return qn_layout_is_plain(t) ? t->plane[0].dtype->small == QN_SMALL_NONE
+				     : qn_layout_block(t) > 1;
 }
 
 qn_status

@@ -15,7 +15,6 @@
 #include "quern/layout.h"
 
 enum {
-	LLM_BLOCKS = 2,
 	LLM_WIDTH = 32,
 	LLM_HIDDEN = 64,
 	LLM_HEADS = 4,
@@ -25,6 +24,7 @@ enum {
 
 typedef struct llm_file {
 	const char *arch;
+	int blocks;   /* 0: 2 */
 	int head_dim; /* 0: width / heads, without a key */
 	int bias, tied;
 	const char *form;        /* layout of the matrices; NULL: f32 */
@@ -111,7 +111,7 @@ llm_tensors(llm_writer *w)
 	const int q = LLM_HEADS * head, kv = LLM_KV_HEADS * head;
 
 	llm_add(w, -1, "token_embd.weight", "model.embed_tokens.weight", LLM_VOCAB, LLM_WIDTH);
-	for (int i = 0; i < LLM_BLOCKS; i++) {
+	for (int i = 0; i < (w->f->blocks > 0 ? w->f->blocks : 2); i++) {
 		llm_add(w, i, "attn_norm.weight", "input_layernorm.weight", 0, LLM_WIDTH);
 		llm_add(w, i, "attn_q.weight", "self_attn.q_proj.weight", q, LLM_WIDTH);
 		llm_add(w, i, "attn_k.weight", "self_attn.k_proj.weight", kv, LLM_WIDTH);
@@ -134,18 +134,23 @@ llm_tensors(llm_writer *w)
 		llm_add(w, -1, w->f->extra, w->f->extra, 0, 4);
 }
 
-/* The hyper-parameters by both names. */
+/* The hyper-parameters by both names; the first is the number of blocks. */
 static const struct {
 	const char *gguf, *other;
 	int value;
 } llm_keys[] = {
-	{"block_count", "num_hidden_layers", LLM_BLOCKS},
+	{"block_count", "num_hidden_layers", 0},
 	{"embedding_length", "hidden_size", LLM_WIDTH},
 	{"feed_forward_length", "intermediate_size", LLM_HIDDEN},
 	{"attention.head_count", "num_attention_heads", LLM_HEADS},
 	{"attention.head_count_kv", "num_key_value_heads", LLM_KV_HEADS},
 	{"context_length", "max_position_embeddings", 64},
 };
+static int
+llm_number(const llm_file *f, size_t i)
+{
+	return i > 0 ? llm_keys[i].value : f->blocks > 0 ? f->blocks : 2;
+}
 #define LLM_NKEYS (sizeof llm_keys / sizeof llm_keys[0])
 
 static void
@@ -168,7 +173,7 @@ llm_file_write(qn_ctx *ctx, const llm_file *f, const char *path)
 	llm_set(&w, "general.architecture", json);
 	for (size_t i = 0; i < LLM_NKEYS; i++) {
 		(void)snprintf(key, sizeof key, "%s.%s", f->arch, llm_keys[i].gguf);
-		(void)snprintf(json, sizeof json, "%d", llm_keys[i].value);
+		(void)snprintf(json, sizeof json, "%d", llm_number(f, i));
 		llm_set(&w, key, json);
 	}
 	(void)snprintf(key, sizeof key, "%s.attention.key_length", f->arch);
@@ -186,7 +191,7 @@ llm_file_write(qn_ctx *ctx, const llm_file *f, const char *path)
 	qn_archive_free(w.x);
 }
 
-static void
+static inline void
 llm_folder_write(qn_ctx *ctx, const llm_file *f, const char *folder)
 {
 	llm_writer w = {.ctx = ctx, .f = f, .folder = 1, .seed = 7};
@@ -200,7 +205,7 @@ llm_folder_write(qn_ctx *ctx, const llm_file *f, const char *folder)
 		      "{\"model_type\": \"%s\", \"rms_norm_eps\": 0.001, \"rope_theta\": 500.0",
 		      f->arch);
 	for (size_t i = 0; i < LLM_NKEYS; i++)
-		(void)fprintf(out, ", \"%s\": %d", llm_keys[i].other, llm_keys[i].value);
+		(void)fprintf(out, ", \"%s\": %d", llm_keys[i].other, llm_number(f, i));
 	if (f->head_dim > 0)
 		(void)fprintf(out, ", \"head_dim\": %d", f->head_dim);
 	if (f->key != NULL)

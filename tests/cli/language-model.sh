@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# language-model.sh - GGUF files as models: inspect, run, import, eval, compile; their context and sequences.
+. "$(dirname "$0")/common.inc"
+
+for arch in llama qwen2 gemma; do
+	cp "$QUERN_SOURCE/tests/fuzz/corpus/llm/$arch.gguf" .
+done
+
+# tokens FILE N…: numbers of tokens.
+tokens() {
+	local file=$1
+	shift
+	printf "$(printf '\\%03o\\000\\000\\000' "$@")" | npy "$file" '<i4' "$#,"
+}
+first=$(seq 1 12) more=$(seq 20 31)
+tokens a.npy $first
+tokens b.npy $first $more
+
+good inspect inspect llama.gguf
+has_words inspect stdout 'token : tensor<1xi32>' 'logits : tensor<1x48xf32>' 'position : tensor<1xi32>' 'blk.0.k : tensor<2x64x8xf32>'
+good context inspect llama.gguf --context 12
+has_words context stdout 'blk.0.v : tensor<2x12x8xf32>'
+
+for arch in llama qwen2 gemma; do
+	silent "$arch" run $arch.gguf b.npy -o all.npy --context 24
+	silent "$arch short" run $arch.gguf a.npy -o short.npy --context 24
+	silent "$arch text" import $arch.gguf --context 24 -o $arch.qir
+	silent "$arch run of its text" run $arch.qir b.npy -o text.npy
+	same "$arch text" all.npy text.npy
+	silent "$arch JSON" import $arch.gguf --context 24 -o $arch.json
+	silent "$arch run of its JSON" run $arch.json b.npy -o json.npy
+	same "$arch JSON" all.npy json.npy
+	# the first tokens alone; after the last position of a context of 12 a new sequence, as with --sequence 12
+	tail -c +129 short.npy >short.bytes
+	tail -c +129 all.npy | head -c "$(stat -c %s short.bytes)" >begin.bytes
+	same "$arch first tokens" short.bytes begin.bytes
+	silent "$arch sequences" run $arch.gguf b.npy -o sequences.npy --sequence 12
+	silent "$arch full context" run $arch.gguf b.npy -o full.npy --context 12
+	same "$arch full context" sequences.npy full.npy
+	! cmp -s all.npy full.npy || fail "$arch full context" 'it changes nothing'
+done
+
+# In eval: the perplexity of 24 tokens is e to the mean of the losses.
+tokens next.npy $first $more
+good eval eval llama.gguf --data b.npy --labels next.npy --score loss --quiet
+awk '$2 == "score" { loss = $3 } $2 == "perplexity" { ok = $3 / exp(loss) > 0.9999 && $3 / exp(loss) < 1.0001 } END { exit !ok }' stdout ||
+	fail eval 'perplexity is not e to the score' stdout
+case_of loss-labels 2 eval.score '--labels' eval llama.gguf --data b.npy --against llama.gguf --score loss -q
+case_of loss-window 2 eval.score 'window' eval llama.gguf --data b.npy --labels a.npy --score loss --window 2 -q
+
+case_of other-model 2 import.context 'only language models' inspect "$QUERN_SOURCE/examples/digits/digits.json" --context 8
+mkdir folder
+echo '{"model_type": "bert"}' >folder/config.json
+case_of no-tensors 1 file.open 'model.safetensors' inspect folder
+printf '\002\000\000\000\000\000\000\000{}' >folder/model.safetensors
+case_of architecture 3 llm.architecture '"bert"|llama, qwen2, gemma' inspect folder
+finish
