@@ -24,10 +24,8 @@ qn_import_format_of(const char *path)
 		const char *end;
 		qn_import_format format;
 	} rows[] = {
-		{".onnx", QN_IMPORT_ONNX},
-		{".tflite", QN_IMPORT_TFLITE},
-		{".lite", QN_IMPORT_TFLITE},
-		{".gguf", QN_IMPORT_GGUF},
+		{".onnx", QN_IMPORT_ONNX},   {".tflite", QN_IMPORT_TFLITE},
+		{".lite", QN_IMPORT_TFLITE}, {".gguf", QN_IMPORT_GGUF},
 		{".json", QN_IMPORT_NONE}, /* also of a folder, which cannot be read then */
 		{".qir", QN_IMPORT_NONE},
 	};

@@ -30,6 +30,7 @@ typedef struct qn_importer {
 	int64_t version;       /* of op */
 	/* of both for messages, and of which node; NULL: not made yet */
 	const char *place, *placed;
+	bool part_names; /* nodes of compositions are named after the values of their text, too: NODE.VALUE */
 	qn_id loop;    /* the number of the loop whose nodes are made (importer_steps.h); 0: none */
 	uint64_t room; /* bytes that constants may still take beside those of the file */
 	uint64_t work; /* elements that may still be computed for folding */
@@ -42,7 +43,7 @@ typedef struct qn_importer {
 	qn_status why;            /* of the first but missing features of Quern; QN_OK: none */
 	bool full;                /* no node may be added any more, which was reported */
 	bool *dim_used;           /* of how->dim; NULL: none yet */
-	struct qn_lib *lib; /* of importer_lib.c; NULL: no composition was called yet */
+	struct qn_lib *lib;       /* of importer_lib.c; NULL: no composition was called yet */
 	const char *batch; /* the name of an open dimension 0, which is 1 wherever it stands */
 } qn_importer;
 

@@ -118,17 +118,35 @@ static const struct {
 /* ---- the host ---- */
 
 static qn_id
-node(void *user, const qn_lib_node *n)
+make(qn_importer *im, const qn_lib_node *n)
 {
-	qn_importer *im = user;
 
 	if (n->op == QN_OP_const)
-		return qn_importer_take_type(im, n->type) ? qn_importer_const(im, NULL, n->value)
-							  : 0;
+		return qn_importer_take_type(im, n->type)
+			       ? qn_importer_const(im, im->part_names ? im->node : NULL, n->value)
+			       : 0;
 	for (size_t i = 0; i < QN_COUNT(rows); i++)
 		if (rows[i].op == n->op && n->nin >= rows[i].nin)
 			return rows[i].make(im, n);
 	return qn_importer_op(im, n->op, n->nin, n->in, n->attrs, n->type);
+}
+
+/* "blk.0" and "attn_q": blk.0.attn_q */
+static qn_id
+node(void *user, const qn_lib_node *n)
+{
+	qn_importer *im = user;
+	const char *before = im->node;
+	qn_buf b;
+
+	if (!im->part_names || n->name == NULL)
+		return make(im, n);
+	qn_buf_init(&b, im->scratch);
+	qn_buff(&b, "%s%s%s", before, before[0] != '\0' ? "." : "", n->name);
+	im->node = qn_buf_str(&b);
+	const qn_id id = make(im, n);
+	im->node = before;
+	return id;
 }
 
 static void

@@ -13,7 +13,8 @@ read_model(qn_llm *l, qn_model *m, size_t bytes, const qn_import_how *how)
 	qn_importer_at(&l->im, "", "", 0);
 	qn_llm_tensors_used(l);
 	QN_TRY(qn_importer_end(&l->im));
-	m->stage = QN_STAGE_FLOAT; /* of what is quantized, only weights: activations get their types here */
+	m->stage =
+		QN_STAGE_FLOAT; /* of what is quantized, only weights: activations get their types here */
 	return QN_OK;
 }
 

@@ -63,27 +63,18 @@ bool qn_llm_is_tied(qn_llm *l);
 /* Fills l from the file's properties and its context from the caller's.  Ids: llm.architecture, llm.key, llm.value. */
 qn_status qn_llm_configure(qn_llm *l) QN_MUST_CHECK;
 
-/* The stem of a role's name in GGUF files, "blk.2.attn_q", which nodes have too. */
-const char *qn_llm_stem(qn_llm *l, qn_llm_role role, int64_t block);
 /* The float values of a tensor "STEM.weight" or "STEM.bias" with these dims: a constant, or what is stored and its
  * dequantize.  0: it is not there (optional), or after a report (llm.tensor). */
 qn_id qn_llm_matrix(qn_llm *l, qn_llm_role role, int64_t block, int64_t rows, int64_t columns);
 qn_id qn_llm_vector(qn_llm *l, qn_llm_role role, int64_t block, const char *suffix, int64_t n);
 bool qn_llm_has(qn_llm *l, qn_llm_role role, int64_t block, const char *suffix);
-/* Plain float values of a vector, n of them; NULL: not there, or reported. */
-const float *qn_llm_floats(qn_llm *l, qn_llm_role role, int64_t n);
 /* Reports tensors that nothing has read: another network than this one would be computed without them. */
 void qn_llm_tensors_used(qn_llm *l);
 
-/* Tables by position: constants [context, head_dim / 2, 2], or [context, 2, head_dim / 2], of the cosines, and of the
- * sines with the sign of the other element's part (llm_rotary.c). */
-void qn_llm_rotary_tables(qn_llm *l, qn_id *cosines, qn_id *sines);
-/* x [heads, head_dim] rotated by such rows. */
-qn_id qn_llm_rotate(qn_llm *l, qn_id x, int64_t heads, qn_id cosines, qn_id sines);
 /* Whether the elements 2i and 2i+1 of a head rotate together. */
 bool qn_llm_rotates_pairs(const qn_llm *l);
 
-/* The network, with its inputs, outputs and states. */
+/* The network of lib/llama.qir, with its inputs, outputs and states. */
 void qn_llm_graph(qn_llm *l);
 
 #endif

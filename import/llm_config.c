@@ -187,6 +187,12 @@ uses_window(const qn_llm *l)
 }
 
 bool
+qn_llm_rotates_pairs(const qn_llm *l)
+{
+	return l->arch->pairs && !l->hugging_face;
+}
+
+bool
 qn_llm_is_tied(qn_llm *l)
 {
 	const qn_property *p = qn_archive_value(&l->file, "tie_word_embeddings");

@@ -1,221 +1,168 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* llm_graph.c - the network of a language model, one token per run.
+/* llm_graph.c - the graph of a language model: its inputs, states and outputs around the compositions of lib/llama.qir.
  *
- *   token ─ gather ─ x ─┬─ block 0 ─ … ─ norm ─ dense ─ logits
- *                       position: 0, 1 … context - 1, 0 …
- *
- *   block   x ─ norm ─┬─ q ─ rotate ───────────────── matmul ─ where(mask) ─ softmax ─ matmul ─ dense ─ add
- *                     ├─ k ─ rotate ─ scatter ─ keys ─┘                                │
- *                     └─ v ────────── scatter ─ values ────────────────────────────────┘
- *           x ─ norm ─┬─ gate ─ silu ─ mul ─ down ─ add
- *                     └─ up ───────────┘
- *
- * Keys and values are states [kv_heads, context, head_dim], of which a run replaces the row of its position.  After
- * the last position comes 0, a new sequence: rows beyond the position are masked, so no run sees the old ones. */
-#include <math.h>
-
+ *   token, position, blk.0.k … ─▶ @llm_start ─▶ @llm_block, for each block ─▶ @llm_end ─▶ logits
+ *                                     tensors of the file (llm_weights.c), hyper-parameters as attributes */
+#include "import/importer_lib.h"
 #include "import/llm.h"
 
-/* A score far below all others, whose exponential is 0; calibration takes it for a mask, too. */
-#define MASKED (-1e9)
+enum { SHARED = 4, BLOCK_IN = 3 + SHARED + 13 };
 
 /* Keys and values of a block. */
 typedef struct cache {
 	qn_id part[2];
 } cache;
 
-/* The values that all blocks share. */
-typedef struct shared {
-	qn_id position, cosines, sines; /* tables' rows of the position */
-	qn_id rows; /* of the position in keys and values, as scatter_nd's indices */
-	qn_id mask, low, scale;
-} shared;
-
-static void
-at(qn_llm *l, const char *name)
-{
-	qn_importer_at(&l->im, name, "", 0);
-}
-
-/* "STEM.suffix" as the name of what follows. */
-static void
-at_part(qn_llm *l, const char *stem, const char *part)
+static const char *
+part_name(qn_llm *l, int64_t block, const char *part)
 {
 	qn_buf b;
 
 	qn_buf_init(&b, l->im.m->arena);
-	qn_buff(&b, "%s%s", stem, part);
-	at(l, qn_buf_str(&b));
+	qn_buff(&b, "blk.%lld%s", (long long)block, part);
+	return qn_buf_str(&b);
 }
 
 static qn_id
-reshape(qn_llm *l, qn_id x, int64_t a, int64_t b, int64_t c)
+bias(qn_llm *l, qn_llm_role role, int64_t block, int64_t n)
 {
-	return qn_importer_reshape(&l->im, x, 3, (const int64_t[]){a, b, c});
+	const bool must = l->arch->qkv_bias && role != QN_LLM_ATTN_OUTPUT;
+
+	return must || qn_llm_has(l, role, block, ".bias")
+		       ? qn_llm_vector(l, role, block, ".bias", n)
+		       : 0;
 }
 
-/* ---- tables and the position ---- */
-
-static qn_id
-integers(qn_llm *l, const char *name, int32_t rank, const int64_t *dim, int32_t first, int32_t last)
+static qn_lib_attr
+integer(const char *name, int64_t v)
 {
-	qn_importer *im = &l->im;
-	const qn_type *type = qn_type_plain(&im->m->types, QN_PLAIN_i32, rank, dim);
-	const int64_t n = qn_type_count(type);
-	void *data;
-
-	if (!qn_importer_take_type(im, type))
-		return 0;
-	qn_tensor *x = qn_tensor_new(im->m->arena, type, &data);
-	for (int64_t i = 0; i < n; i++)
-		qn_store_i64(data, QN_PLAIN_i32, i, i + 1 < n ? first + i : last);
-	return qn_importer_const(im, name, x);
+	return (qn_lib_attr){name, qn_item_int(v)};
 }
 
-/* Row `position` of keys and values of each head: [kv_heads, 1, 2] of (head, position). */
-static qn_id
-rows_of(qn_llm *l, qn_id position)
+static qn_lib_attr
+real(const char *name, double v)
 {
-	const int64_t dim[] = {l->kv_heads, 1, 1};
-	qn_importer *im = &l->im;
-	qn_attrs to = qn_importer_attrs(QN_OP_expand);
-	const qn_id head = integers(l, "head", 3, dim, 0, (int32_t)l->kv_heads - 1);
-	qn_id p = reshape(l, position, 1, 1, 1);
-
-	to.shape.shape = (qn_list){.n = 3, .v = {dim[0], 1, 1}};
-	p = qn_importer_op(im, QN_OP_expand, 1, &p, &to, NULL);
-	return head != 0 && p != 0 ? qn_importer_join(im, 2, (const qn_id[]){head, p}, 2) : 0;
+	return (qn_lib_attr){name, qn_item_real(v)};
 }
 
+/* A composition whose nodes are named "NODE.VALUE"; false when a problem was reported, here or before. */
+static bool
+call(qn_llm *l, const char *node, const qn_lib_call *c, qn_id *out)
+{
+	if (l->im.problems > 0)
+		return false;
+	qn_importer_at(&l->im, node, "", 0);
+	return qn_importer_call(&l->im, c, out);
+}
+
+/* start: the embedding, what all blocks share, and the next position. */
+static bool
+begin(qn_llm *l, qn_id token, qn_id position, qn_id table, qn_id start[SHARED + 2])
+{
+	const bool scaled = qn_llm_has(l, QN_LLM_ROPE_FACTORS, 0, ".weight");
+	const qn_id factors =
+		scaled ? qn_llm_vector(l, QN_LLM_ROPE_FACTORS, 0, ".weight", l->rope_dim / 2) : 0;
+	const qn_id in[] = {token, position, table, factors};
+	const qn_lib_attr attr[] = {
+		integer("context", l->context),
+		integer("kv_heads", l->kv_heads),
+		integer("head_dim", l->head_dim),
+		integer("rope_dim", l->rope_dim),
+		real("rope_base", l->rope_base),
+		real("rope_factor", l->rope_factor),
+		integer("pairs", qn_llm_rotates_pairs(l)),
+		integer("scaled", l->arch->scaled),
+	};
+	const qn_lib_call c = {.graph = "llm_start",
+			       .nin = QN_COUNT(in),
+			       .nout = SHARED + 2,
+			       .in = in,
+			       .nattr = QN_COUNT(attr),
+			       .attr = attr};
+
+	return call(l, "", &c, start);
+}
+
+/* The operands of a block, in the order of @llm_block. */
 static void
-share(qn_llm *l, qn_id position, shared *s)
+block_operands(qn_llm *l, int64_t block, qn_id x, const cache *c, const qn_id *shared,
+	       qn_id in[BLOCK_IN])
 {
-	qn_importer *im = &l->im;
-	qn_id cosines, sines;
+	const int64_t q = l->heads * l->head_dim, kv = l->kv_heads * l->head_dim, w = l->width;
+	const qn_id weights[] = {
+		qn_llm_vector(l, QN_LLM_ATTN_NORM, block, ".weight", w),
+		qn_llm_matrix(l, QN_LLM_Q, block, q, w),
+		bias(l, QN_LLM_Q, block, q),
+		qn_llm_matrix(l, QN_LLM_K, block, kv, w),
+		bias(l, QN_LLM_K, block, kv),
+		qn_llm_matrix(l, QN_LLM_V, block, kv, w),
+		bias(l, QN_LLM_V, block, kv),
+		qn_llm_matrix(l, QN_LLM_ATTN_OUTPUT, block, w, q),
+		bias(l, QN_LLM_ATTN_OUTPUT, block, w),
+		qn_llm_vector(l, QN_LLM_FFN_NORM, block, ".weight", w),
+		qn_llm_matrix(l, QN_LLM_GATE, block, l->hidden, w),
+		qn_llm_matrix(l, QN_LLM_UP, block, l->hidden, w),
+		qn_llm_matrix(l, QN_LLM_DOWN, block, w, l->hidden),
+	};
 
-	s->position = position;
-	at(l, "rotary");
-	qn_llm_rotary_tables(l, &cosines, &sines);
-	s->cosines = qn_importer_binary(im, QN_OP_gather, cosines, position);
-	s->sines = qn_importer_binary(im, QN_OP_gather, sines, position);
-	at(l, "rows");
-	s->rows = rows_of(l, position);
-	at(l, "mask");
-	const qn_id index = integers(l, "index", 1, &l->context, 0, (int32_t)l->context - 1);
-	s->mask = qn_importer_binary(im, QN_OP_less_equal, index, position);
-	s->low = qn_importer_f32(im, MASKED);
-	s->scale = qn_importer_f32(im, 1.0 / sqrt((double)l->head_dim));
-}
-
-/* ---- layers ---- */
-
-static qn_id
-norm(qn_llm *l, qn_id x, qn_llm_role role, int64_t block)
-{
-	qn_importer *im = &l->im;
-	qn_attrs attrs = qn_importer_attrs(QN_OP_rms_norm);
-	qn_id w = qn_llm_vector(l, role, block, ".weight", l->width);
-
-	at(l, qn_llm_stem(l, role, block));
-	if (w != 0 && l->hugging_face && l->arch->norm_plus_1)
-		w = qn_importer_binary(im, QN_OP_add, w, qn_importer_f32(im, 1.0));
-	attrs.layer_norm.epsilon = l->epsilon;
-	return qn_importer_op(im, QN_OP_rms_norm, 2, (const qn_id[]){x, w}, &attrs, NULL);
-}
-
-static qn_id
-linear(qn_llm *l, qn_id x, qn_llm_role role, int64_t block, int64_t rows, int64_t columns)
-{
-	const bool must =
-		l->arch->qkv_bias && (role == QN_LLM_Q || role == QN_LLM_K || role == QN_LLM_V);
-	qn_id in[3] = {x, qn_llm_matrix(l, role, block, rows, columns)};
-	const uint32_t nin = must || qn_llm_has(l, role, block, ".bias") ? 3 : 2;
-
-	if (nin == 3)
-		in[2] = qn_llm_vector(l, role, block, ".bias", rows);
-	at(l, qn_llm_stem(l, role, block));
-	return qn_importer_op(&l->im, QN_OP_dense, nin, in, NULL, NULL);
-}
-
-/* The state with x in the row of the position. */
-static qn_id
-remember(qn_llm *l, qn_id state, qn_id x, const shared *s)
-{
-	const qn_id in[] = {state, s->rows, x};
-
-	return qn_importer_op(&l->im, QN_OP_scatter_nd, 3, in, NULL, NULL);
-}
-
-/* q [kv_heads, queries of each, head_dim] over keys and values. */
-static qn_id
-attend(qn_llm *l, qn_id q, qn_id keys, qn_id values, const shared *s)
-{
-	qn_importer *im = &l->im;
-	qn_attrs transposed = qn_importer_attrs(QN_OP_matmul);
-
-	transposed.matmul.transpose_b = 1;
-	const qn_id scores =
-		qn_importer_op(im, QN_OP_matmul, 2, (const qn_id[]){q, keys}, &transposed, NULL);
-	const qn_id seen = qn_importer_op(im, QN_OP_where, 3,
-					  (const qn_id[]){s->mask, scores, s->low}, NULL, NULL);
-	return qn_importer_binary(im, QN_OP_matmul, qn_importer_unary(im, QN_OP_softmax, seen),
-				  values);
+	in[0] = x;
+	in[1] = c->part[0];
+	in[2] = c->part[1];
+	for (size_t i = 0; i < SHARED; i++)
+		in[3 + i] = shared[i];
+	for (size_t i = 0; i < QN_COUNT(weights); i++)
+		in[3 + SHARED + i] = weights[i];
 }
 
 /* The next keys and values are stored in the place of those before. */
-static qn_id
-attention(qn_llm *l, qn_id x, int64_t block, const shared *s, cache *c)
+static bool
+run_block(qn_llm *l, int64_t block, qn_id *x, cache *c, const qn_id *shared)
 {
-	qn_importer *im = &l->im;
-	const int64_t of_q = l->heads * l->head_dim, of_kv = l->kv_heads * l->head_dim;
-	const char *stem = qn_llm_stem(l, QN_LLM_ATTN_OUTPUT, block);
+	qn_id in[BLOCK_IN], out[3];
+	const qn_lib_attr attr[] = {
+		integer("heads", l->heads),
+		integer("kv_heads", l->kv_heads),
+		integer("head_dim", l->head_dim),
+		real("epsilon", l->epsilon),
+		integer("pairs", qn_llm_rotates_pairs(l)),
+		integer("plus_1", l->hugging_face && l->arch->norm_plus_1),
+		{"gate", qn_item_text(l->arch->gelu ? "gelu" : "silu")},
+	};
+	const qn_lib_call b = {.graph = "llm_block",
+			       .nin = BLOCK_IN,
+			       .nout = 3,
+			       .in = in,
+			       .nattr = QN_COUNT(attr),
+			       .attr = attr};
 
-	x = norm(l, x, QN_LLM_ATTN_NORM, block);
-	qn_id q = linear(l, x, QN_LLM_Q, block, of_q, l->width);
-	qn_id k = linear(l, x, QN_LLM_K, block, of_kv, l->width);
-	const qn_id v = linear(l, x, QN_LLM_V, block, of_kv, l->width);
-	at_part(l, stem, ".q");
-	q = qn_importer_binary(im, QN_OP_mul, qn_llm_rotate(l, q, l->heads, s->cosines, s->sines),
-			       s->scale);
-	q = reshape(l, q, l->kv_heads, l->heads / l->kv_heads, l->head_dim);
-	at_part(l, stem, ".k");
-	k = qn_llm_rotate(l, k, l->kv_heads, s->cosines, s->sines);
-	c->part[0] = remember(l, c->part[0], reshape(l, k, l->kv_heads, 1, l->head_dim), s);
-	at_part(l, stem, ".v");
-	c->part[1] = remember(l, c->part[1], reshape(l, v, l->kv_heads, 1, l->head_dim), s);
-	at_part(l, stem, ".heads");
-	const qn_id y = attend(l, q, c->part[0], c->part[1], s);
-	const qn_id flat = qn_importer_reshape(im, y, 2, (const int64_t[]){1, of_q});
-	return linear(l, flat, QN_LLM_ATTN_OUTPUT, block, l->width, of_q);
+	block_operands(l, block, *x, c, shared, in);
+	if (!call(l, part_name(l, block, ""), &b, out))
+		return false;
+	*x = out[0];
+	c->part[0] = out[1];
+	c->part[1] = out[2];
+	return true;
 }
 
-static qn_id
-feed_forward(qn_llm *l, qn_id x, int64_t block)
+static bool
+end(qn_llm *l, qn_id x, qn_id table, qn_id *logits)
 {
-	qn_importer *im = &l->im;
-	qn_attrs attrs = qn_importer_attrs(QN_OP_gelu);
+	const qn_id in[] = {
+		x, qn_llm_vector(l, QN_LLM_FINAL_NORM, 0, ".weight", l->width),
+		qn_llm_is_tied(l) ? table : qn_llm_matrix(l, QN_LLM_OUTPUT, 0, l->vocab, l->width)};
+	const qn_lib_attr attr[] = {
+		real("epsilon", l->epsilon),
+		integer("plus_1", l->hugging_face && l->arch->norm_plus_1),
+	};
 
-	x = norm(l, x, QN_LLM_FFN_NORM, block);
-	const qn_id gate = linear(l, x, QN_LLM_GATE, block, l->hidden, l->width);
-	const qn_id up = linear(l, x, QN_LLM_UP, block, l->hidden, l->width);
-	at_part(l, qn_llm_stem(l, QN_LLM_GATE, block), l->arch->gelu ? ".gelu" : ".silu");
-	attrs.gelu.approximate = QN_APPROXIMATE_tanh;
-	const qn_id open = l->arch->gelu ? qn_importer_op(im, QN_OP_gelu, 1, &gate, &attrs, NULL)
-					 : qn_importer_unary(im, QN_OP_silu, gate);
-	const qn_id y = qn_importer_binary(im, QN_OP_mul, open, up);
-	return linear(l, y, QN_LLM_DOWN, block, l->width, l->hidden);
-}
-
-static qn_id
-block_of(qn_llm *l, qn_id x, int64_t block, const shared *s, cache *c)
-{
-	const qn_id attended = attention(l, x, block, s, c);
-
-	at_part(l, qn_llm_stem(l, QN_LLM_ATTN_OUTPUT, block), ".sum");
-	x = qn_importer_binary(&l->im, QN_OP_add, x, attended);
-	const qn_id fed = feed_forward(l, x, block);
-	at_part(l, qn_llm_stem(l, QN_LLM_DOWN, block), ".sum");
-	return qn_importer_binary(&l->im, QN_OP_add, x, fed);
+	return call(l, "",
+		    &(qn_lib_call){.graph = "llm_end",
+				   .nin = QN_COUNT(in),
+				   .nout = 1,
+				   .in = in,
+				   .nattr = QN_COUNT(attr),
+				   .attr = attr},
+		    logits);
 }
 
 /* ---- the graph ---- */
@@ -231,57 +178,16 @@ state_input(qn_llm *l, const char *name, qn_plain plain, int32_t rank, const int
 	return id;
 }
 
-/* "blk.3.k" */
-static const char *
-cache_name(qn_llm *l, int64_t block, const char *which)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, l->im.m->arena);
-	qn_buff(&b, "blk.%lld.%s", (long long)block, which);
-	return qn_buf_str(&b);
-}
-
-static qn_id
-embed(qn_llm *l, qn_id token, qn_id table)
-{
-	qn_importer *im = &l->im;
-	qn_id x;
-
-	at(l, "embedding");
-	x = qn_importer_binary(im, QN_OP_gather, table, token);
-	return l->arch->scaled ? qn_importer_binary(im, QN_OP_mul, x,
-						    qn_importer_f32(im, sqrt((double)l->width)))
-			       : x;
-}
-
-/* The matrix of the logits: its own, or that of the embeddings. */
-static qn_id
-logits_of(qn_llm *l, qn_id x, qn_id table)
-{
-	qn_id w = table;
-
-	if (!qn_llm_is_tied(l))
-		w = qn_llm_matrix(l, QN_LLM_OUTPUT, 0, l->vocab, l->width);
-	at(l, "logits");
-	return qn_importer_op(&l->im, QN_OP_dense, 2, (const qn_id[]){x, w}, NULL, NULL);
-}
-
 static void
 outputs(qn_llm *l, qn_id logits, qn_id position, const cache *c)
 {
-	qn_importer *im = &l->im;
-	const qn_id next = integers(l, "position.next", 1, &l->context, 1, 0);
+	qn_graph *g = l->im.g;
 
-	at(l, "position.advanced");
-	const qn_id advanced = qn_importer_binary(im, QN_OP_gather, next, position);
-	if (im->problems > 0 || advanced == 0)
-		return;
-	qn_graph_output(im->g, "logits", logits);
-	qn_graph_output(im->g, "position.advanced", advanced);
+	qn_graph_output(g, "logits", logits);
+	qn_graph_output(g, "position.next", position);
 	for (int64_t i = 0; i < l->blocks; i++) {
-		qn_graph_output(im->g, cache_name(l, i, "k.next"), c[i].part[0]);
-		qn_graph_output(im->g, cache_name(l, i, "v.next"), c[i].part[1]);
+		qn_graph_output(g, part_name(l, i, ".k.next"), c[i].part[0]);
+		qn_graph_output(g, part_name(l, i, ".v.next"), c[i].part[1]);
 	}
 }
 
@@ -291,20 +197,22 @@ qn_llm_graph(qn_llm *l)
 	qn_importer *im = &l->im;
 	const int64_t one = 1, cache_dim[] = {l->kv_heads, l->context, l->head_dim};
 	cache *c = QN_NEW(im->scratch, cache, (size_t)l->blocks);
-	shared s = {0};
+	qn_id start[SHARED + 2] = {0}, logits = 0;
 
+	im->part_names = true;
 	const qn_id token =
 		qn_importer_input(im, "token", qn_type_plain(&im->m->types, QN_PLAIN_i32, 1, &one));
 	const qn_id position = state_input(l, "position", QN_PLAIN_i32, 1, &one);
 	for (int64_t i = 0; i < l->blocks; i++)
 		for (int k = 0; k < 2; k++)
-			c[i].part[k] = state_input(l, cache_name(l, i, k == 0 ? "k" : "v"),
+			c[i].part[k] = state_input(l, part_name(l, i, k == 0 ? ".k" : ".v"),
 						   QN_PLAIN_f32, 3, cache_dim);
-	share(l, position, &s);
 	const qn_id table = qn_llm_matrix(l, QN_LLM_EMBEDDING, 0, l->vocab, l->width);
-	qn_id x = embed(l, token, table);
-	for (int64_t i = 0; i < l->blocks; i++)
-		x = block_of(l, x, i, &s, &c[i]);
-	x = norm(l, x, QN_LLM_FINAL_NORM, 0);
-	outputs(l, logits_of(l, x, table), position, c);
+	bool ok = begin(l, token, position, table, start);
+	qn_id x = start[0];
+	for (int64_t i = 0; i < l->blocks; i++) /* all, so that every missing tensor is reported */
+		ok = run_block(l, i, &x, &c[i], start + 1) && ok;
+	ok = end(l, x, table, &logits) && ok;
+	if (ok)
+		outputs(l, logits, start[SHARED + 1], c);
 }

@@ -44,12 +44,6 @@ named(qn_llm *l, const char *pattern, int64_t block, const char *suffix)
 	return qn_buf_str(&b);
 }
 
-const char *
-qn_llm_stem(qn_llm *l, qn_llm_role role, int64_t block)
-{
-	return named(l, names[role].gguf, block, "");
-}
-
 static const qn_named_tensor *
 find(qn_llm *l, qn_llm_role role, int64_t block, const char *suffix, const char **name)
 {
@@ -172,19 +166,6 @@ qn_llm_vector(qn_llm *l, qn_llm_role role, int64_t block, const char *suffix, in
 	const qn_layout_tensor *t = checked(l, role, block, suffix, 1, &n, &name);
 
 	return t != NULL ? value_of(l, name, t) : 0;
-}
-
-const float *
-qn_llm_floats(qn_llm *l, qn_llm_role role, int64_t n)
-{
-	const char *name;
-	const qn_layout_tensor *t = checked(l, role, 0, ".weight", 1, &n, &name);
-
-	if (t == NULL || !qn_importer_take(&l->im, (uint64_t)n * sizeof(float)))
-		return NULL;
-	float *x = QN_NEW(l->im.scratch, float, (size_t)n);
-	qn_layout_dequant(t, x);
-	return x;
 }
 
 void

@@ -254,6 +254,7 @@ qn_lib_expand(qn_lib *lib, qn_lib_walk *caller, const char *name, size_t noperan
 		return false;
 	begin(&w, lib, def, QN_LIB_RUN);
 	w.wanted = wanted;
+	w.target = caller != NULL ? caller->target : NULL;
 	qn_lib_set(&w, "results", &(qn_item){.kind = QN_ITEM_INT, .i = (int64_t)wanted});
 	qn_lib_set(&w, "version", &(qn_item){.kind = QN_ITEM_INT, .i = lib->version});
 	if (lib->depth >= QN_MAX_CALLS || (uint64_t)lib->depth >= deepest)

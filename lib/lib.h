@@ -57,6 +57,7 @@ typedef struct qn_lib_node {
 	const qn_attrs *attrs;
 	const qn_type *type;    /* NULL: inferred */
 	const qn_tensor *value; /* of a const */
+	const char *name;       /* of the value of the text that it is a part of; NULL: of none */
 } qn_lib_node;
 
 typedef struct qn_lib_host {

@@ -27,8 +27,10 @@ qn_lib_make(qn_lib_walk *w, const qn_lib_node *n)
 
 	if (host == NULL)
 		return (qn_id)qn_lib_fail(w, "lib.type", "a default is a number, a text or a list");
+	qn_lib_node named = *n;
+	named.name = w->target;
 	host->at(host->user, qn_lib_place(w));
-	const qn_id id = host->node(host->user, n);
+	const qn_id id = host->node(host->user, &named);
 	host->at(host->user, NULL);
 	return id;
 }

@@ -65,8 +65,10 @@ typedef struct qn_lib_walk {
 	qn_reader r;
 	qn_lib_mode mode;
 	const char *at; /* where the statement begins; NULL: outside of one */
-	qn_map vars;    /* name, with % for values -> qn_item */
-	size_t wanted;  /* results that the caller takes */
+	/* the only value that it defines, or that the call of the graph does; NULL: none */
+	const char *target;
+	qn_map vars;   /* name, with % for values -> qn_item */
+	size_t wanted; /* results that the caller takes */
 	bool returned;
 	qn_item result; /* a list */
 	int nest;

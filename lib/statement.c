@@ -226,14 +226,17 @@ read_targets(qn_lib_walk *w, const char **target)
 static bool
 define(qn_lib_walk *w)
 {
-	const char *target[MOST_TARGETS];
+	const char *target[MOST_TARGETS], *const outer = w->target;
 	const size_t n = read_targets(w, target);
 	qn_item x, part;
 
 	if (n == 0)
 		return false;
-	if (n > 1 && qn_text_eat(&w->r.text, "@") ? !qn_lib_called(w, n, &x)
-						  : !qn_lib_expression(w, &x))
+	w->target = n == 1 && target[0][0] == '%' ? target[0] + 1 : outer;
+	const bool ok = n > 1 && qn_text_eat(&w->r.text, "@") ? qn_lib_called(w, n, &x)
+							      : qn_lib_expression(w, &x);
+	w->target = outer;
+	if (!ok)
 		return false;
 	if (w->mode == QN_LIB_SKIP)
 		return true;

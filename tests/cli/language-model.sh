@@ -18,7 +18,8 @@ tokens a.npy $first
 tokens b.npy $first $more
 
 good inspect inspect llama.gguf
-has_words inspect stdout 'token : tensor<1xi32>' 'logits : tensor<1x48xf32>' 'position : tensor<1xi32>' 'blk.0.k : tensor<2x64x8xf32>'
+has_words inspect stdout 'token : tensor<1xi32>' 'logits : tensor<1x48xf32>' 'position : tensor<1xi32>' 'blk.0.k : tensor<2x64x8xf32>' \
+	'blk.0.attn_q = dense blk.0.attn_norm, blk.0.attn_q.weight.values' 'blk.0.ffn_down = dense' 'logits = dense output_norm'
 good context inspect llama.gguf --context 12
 has_words context stdout 'blk.0.v : tensor<2x12x8xf32>'
 
