@@ -15,8 +15,6 @@
 #include "quern/layout.h"
 
 enum {
-	LLM_WIDTH = 32,
-	LLM_HIDDEN = 64,
 	LLM_HEADS = 4,
 	LLM_KV_HEADS = 2,
 	LLM_VOCAB = 48,
@@ -25,6 +23,8 @@ enum {
 typedef struct llm_file {
 	const char *arch;
 	int blocks;   /* 0: 2 */
+	int width;    /* 0: 32; the feed-forward network has twice as many */
+	int shards;   /* of a folder: two files with an index */
 	int head_dim; /* 0: width / heads, without a key */
 	int bias, tied;
 	const char *form;        /* layout of the matrices; NULL: f32 */
@@ -32,6 +32,12 @@ typedef struct llm_file {
 	const char *key, *value; /* a key that gets this value; NULL: none */
 	const char *extra;       /* a tensor that no network has; NULL: none */
 } llm_file;
+
+static int
+llm_width(const llm_file *f)
+{
+	return f->width > 0 ? f->width : 32;
+}
 
 /* The file that is written. */
 typedef struct llm_writer {
@@ -81,14 +87,17 @@ llm_add(llm_writer *w, int block, const char *gguf, const char *other, int64_t r
 	qn_stored *t;
 
 	for (int64_t i = 0; i < n; i++)
-		x[i] = llm_random(&w->seed) * (rank == 2 ? 0.25F : 0.5F) + (is_norm ? 1.0F : 0.0F);
+		x[i] = llm_random(&w->seed) * (rank == 1       ? 0.5F
+					       : columns > 128 ? 0.0625F
+							       : 0.25F) +
+		       (is_norm ? 1.0F : 0.0F);
 	if (w->folder && strcmp(w->f->arch, "gemma") == 0 && is_norm)
 		for (int64_t i = 0; i < n; i++)
 			x[i] -= 1;
 	if (w->folder && strcmp(w->f->arch, "llama") == 0 &&
 	    (strstr(gguf, "attn_q.") != NULL || strstr(gguf, "attn_k.") != NULL))
 		llm_to_halves(x, rank == 2 ? rows : n, rank == 2 ? columns : 1,
-			      w->f->head_dim > 0 ? w->f->head_dim : LLM_WIDTH / LLM_HEADS);
+			      w->f->head_dim > 0 ? w->f->head_dim : llm_width(w->f) / LLM_HEADS);
 	if (block < 0)
 		(void)snprintf(full, sizeof full, "%s", name);
 	else
@@ -107,41 +116,42 @@ llm_add(llm_writer *w, int block, const char *gguf, const char *other, int64_t r
 static void
 llm_tensors(llm_writer *w)
 {
-	const int head = w->f->head_dim > 0 ? w->f->head_dim : LLM_WIDTH / LLM_HEADS;
+	const int head = w->f->head_dim > 0 ? w->f->head_dim : llm_width(w->f) / LLM_HEADS;
 	const int q = LLM_HEADS * head, kv = LLM_KV_HEADS * head;
+	const int width = llm_width(w->f), hidden = 2 * width;
 
-	llm_add(w, -1, "token_embd.weight", "model.embed_tokens.weight", LLM_VOCAB, LLM_WIDTH);
+	llm_add(w, -1, "token_embd.weight", "model.embed_tokens.weight", LLM_VOCAB, width);
 	for (int i = 0; i < (w->f->blocks > 0 ? w->f->blocks : 2); i++) {
-		llm_add(w, i, "attn_norm.weight", "input_layernorm.weight", 0, LLM_WIDTH);
-		llm_add(w, i, "attn_q.weight", "self_attn.q_proj.weight", q, LLM_WIDTH);
-		llm_add(w, i, "attn_k.weight", "self_attn.k_proj.weight", kv, LLM_WIDTH);
-		llm_add(w, i, "attn_v.weight", "self_attn.v_proj.weight", kv, LLM_WIDTH);
+		llm_add(w, i, "attn_norm.weight", "input_layernorm.weight", 0, width);
+		llm_add(w, i, "attn_q.weight", "self_attn.q_proj.weight", q, width);
+		llm_add(w, i, "attn_k.weight", "self_attn.k_proj.weight", kv, width);
+		llm_add(w, i, "attn_v.weight", "self_attn.v_proj.weight", kv, width);
 		if (w->f->bias) {
 			llm_add(w, i, "attn_q.bias", "self_attn.q_proj.bias", 0, q);
 			llm_add(w, i, "attn_k.bias", "self_attn.k_proj.bias", 0, kv);
 			llm_add(w, i, "attn_v.bias", "self_attn.v_proj.bias", 0, kv);
 		}
-		llm_add(w, i, "attn_output.weight", "self_attn.o_proj.weight", LLM_WIDTH, q);
-		llm_add(w, i, "ffn_norm.weight", "post_attention_layernorm.weight", 0, LLM_WIDTH);
-		llm_add(w, i, "ffn_gate.weight", "mlp.gate_proj.weight", LLM_HIDDEN, LLM_WIDTH);
-		llm_add(w, i, "ffn_up.weight", "mlp.up_proj.weight", LLM_HIDDEN, LLM_WIDTH);
-		llm_add(w, i, "ffn_down.weight", "mlp.down_proj.weight", LLM_WIDTH, LLM_HIDDEN);
+		llm_add(w, i, "attn_output.weight", "self_attn.o_proj.weight", width, q);
+		llm_add(w, i, "ffn_norm.weight", "post_attention_layernorm.weight", 0, width);
+		llm_add(w, i, "ffn_gate.weight", "mlp.gate_proj.weight", hidden, width);
+		llm_add(w, i, "ffn_up.weight", "mlp.up_proj.weight", hidden, width);
+		llm_add(w, i, "ffn_down.weight", "mlp.down_proj.weight", width, hidden);
 	}
-	llm_add(w, -1, "output_norm.weight", "model.norm.weight", 0, LLM_WIDTH);
+	llm_add(w, -1, "output_norm.weight", "model.norm.weight", 0, width);
 	if (!w->f->tied)
-		llm_add(w, -1, "output.weight", "lm_head.weight", LLM_VOCAB, LLM_WIDTH);
+		llm_add(w, -1, "output.weight", "lm_head.weight", LLM_VOCAB, width);
 	if (w->f->extra != NULL)
 		llm_add(w, -1, w->f->extra, w->f->extra, 0, 4);
 }
 
-/* The hyper-parameters by both names; the first is the number of blocks. */
+/* The hyper-parameters by both names; the first is the number of blocks, then two multiples of the width. */
 static const struct {
 	const char *gguf, *other;
 	int value;
 } llm_keys[] = {
 	{"block_count", "num_hidden_layers", 0},
-	{"embedding_length", "hidden_size", LLM_WIDTH},
-	{"feed_forward_length", "intermediate_size", LLM_HIDDEN},
+	{"embedding_length", "hidden_size", 1},
+	{"feed_forward_length", "intermediate_size", 2},
 	{"attention.head_count", "num_attention_heads", LLM_HEADS},
 	{"attention.head_count_kv", "num_key_value_heads", LLM_KV_HEADS},
 	{"context_length", "max_position_embeddings", 64},
@@ -149,7 +159,9 @@ static const struct {
 static int
 llm_number(const llm_file *f, size_t i)
 {
-	return i > 0 ? llm_keys[i].value : f->blocks > 0 ? f->blocks : 2;
+	if (i == 0)
+		return f->blocks > 0 ? f->blocks : 2;
+	return llm_keys[i].value * (i < 3 ? llm_width(f) : 1);
 }
 #define LLM_NKEYS (sizeof llm_keys / sizeof llm_keys[0])
 
@@ -191,6 +203,41 @@ llm_file_write(qn_ctx *ctx, const llm_file *f, const char *path)
 	qn_archive_free(w.x);
 }
 
+/* The tensors of a folder: in one file, or in two and an index. */
+static inline void
+llm_folder_tensors(const llm_writer *w, const char *folder)
+{
+	const size_t n = qn_archive_size(w->x), parts = w->f->shards ? 2 : 1;
+	qn_archive *part;
+	char path[512];
+	FILE *out = NULL;
+
+	(void)snprintf(path, sizeof path, "%s/model.safetensors.index.json", folder);
+	if (w->f->shards)
+		out = fopen(path, "w");
+	for (size_t k = 0; k < parts; k++) {
+		(void)qn_archive_new(w->ctx, &part);
+		for (size_t i = k * n / parts; i < (k + 1) * n / parts; i++) {
+			const qn_stored *t = qn_archive_get(w->x, i);
+
+			(void)qn_archive_add(part, qn_stored_name(t), t);
+			if (out != NULL)
+				(void)fprintf(out, "%s\"%s\": \"part-%d.safetensors\"",
+					      i > 0 ? ", " : "{\"weight_map\": {",
+					      qn_stored_name(t), (int)k);
+		}
+		(void)snprintf(path, sizeof path, "%s/model.safetensors", folder);
+		if (out != NULL)
+			(void)snprintf(path, sizeof path, "%s/part-%d.safetensors", folder, (int)k);
+		(void)qn_archive_save(part, path);
+		qn_archive_free(part);
+	}
+	if (out != NULL) {
+		(void)fputs("}}\n", out);
+		(void)fclose(out);
+	}
+}
+
 static inline void
 llm_folder_write(qn_ctx *ctx, const llm_file *f, const char *folder)
 {
@@ -214,8 +261,7 @@ llm_folder_write(qn_ctx *ctx, const llm_file *f, const char *folder)
 	(void)fclose(out);
 	(void)qn_archive_new(ctx, &w.x);
 	llm_tensors(&w);
-	(void)snprintf(path, sizeof path, "%s/model.safetensors", folder);
-	(void)qn_archive_save(w.x, path);
+	llm_folder_tensors(&w, folder);
 	qn_archive_free(w.x);
 }
 
