@@ -241,14 +241,21 @@ check(qn_llm *l)
 }
 
 /* The vocabulary is as long as the table of embeddings. */
-static void
+static qn_status
 take_vocabulary(qn_llm *l)
 {
-	const qn_named_tensor *t = qn_archive_named(
-		&l->file, l->hugging_face ? "model.embed_tokens.weight" : "token_embd.weight");
+	const char *name = l->hugging_face ? "model.embed_tokens.weight" : "token_embd.weight";
+	const qn_named_tensor *t = qn_archive_named(&l->file, name);
 
-	if (l->vocab == 0 && t != NULL && t->t.rank == 2)
+	if (t == NULL || t->t.rank != 2)
+		return QN_OK; /* reported where it is read */
+	if (l->vocab == 0)
 		l->vocab = t->t.dim[0];
+	if (t->t.dim[0] > 0)
+		return QN_OK;
+	return qn_report(l->im.m->env, QN_EINVALID, "llm.tensor",
+			 qn_archive_at(l->im.m->arena, l->im.file, "tensor", name),
+			 "there are no embeddings: the vocabulary is empty");
 }
 
 /* The cache's tokens: as the caller says, else a default within what the model was trained for. */
@@ -283,7 +290,7 @@ qn_llm_configure(qn_llm *l)
 	QN_TRY(status);
 	QN_TRY(take_scaling(l));
 	set_defaults(l);
-	take_vocabulary(l);
+	QN_TRY(take_vocabulary(l));
 	take_context(l);
 	return check(l);
 }

@@ -26,7 +26,7 @@ typedef struct llm_file {
 	int width;    /* 0: 32; the feed-forward network has twice as many */
 	int shards;   /* of a folder: two files with an index */
 	int head_dim; /* 0: width / heads, without a key */
-	int bias, tied;
+	int bias, tied, no_tokens;
 	const char *form;        /* layout of the matrices; NULL: f32 */
 	const char *drop;        /* a tensor or key that is left out; NULL: none */
 	const char *key, *value; /* a key that gets this value; NULL: none */
@@ -71,17 +71,17 @@ llm_to_halves(float *x, int64_t rows, int64_t columns, int64_t head)
 	free(from);
 }
 
-/* A tensor of random values, by the name of this kind of file; rows 0: a vector. */
+/* A tensor of random values, by the name of this kind of file; rows 0: a vector, -1: none. */
 static void
 llm_add(llm_writer *w, int block, const char *gguf, const char *other, int64_t rows,
 	int64_t columns)
 {
-	const int64_t dim[] = {rows > 0 ? rows : columns, columns};
-	const int rank = rows > 0 ? 2 : 1;
+	const int rank = rows != 0 ? 2 : 1;
+	const int64_t n0 = rows > 0 ? rows : 0, dim[] = {rank == 2 ? n0 : columns, columns};
 	const int is_norm = rank == 1 && strstr(gguf, "norm") != NULL;
-	const int64_t n = rank == 2 ? rows * columns : columns;
+	const int64_t n = rank == 2 ? n0 * columns : columns;
 	const char *name = w->folder ? other : gguf;
-	float *x = malloc((size_t)n * sizeof *x);
+	float *x = malloc((size_t)(n + 1) * sizeof *x);
 	char full[96];
 	qn_array *a;
 	qn_stored *t;
@@ -120,7 +120,8 @@ llm_tensors(llm_writer *w)
 	const int q = LLM_HEADS * head, kv = LLM_KV_HEADS * head;
 	const int width = llm_width(w->f), hidden = 2 * width;
 
-	llm_add(w, -1, "token_embd.weight", "model.embed_tokens.weight", LLM_VOCAB, width);
+	llm_add(w, -1, "token_embd.weight", "model.embed_tokens.weight",
+		w->f->no_tokens ? -1 : LLM_VOCAB, width);
 	for (int i = 0; i < (w->f->blocks > 0 ? w->f->blocks : 2); i++) {
 		llm_add(w, i, "attn_norm.weight", "input_layernorm.weight", 0, width);
 		llm_add(w, i, "attn_q.weight", "self_attn.q_proj.weight", q, width);

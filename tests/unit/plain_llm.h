@@ -172,7 +172,7 @@ plain_attend(const plain_llm *m, const plain_block *b, const double *q, int h, d
 {
 	const int of_kv = m->kv_heads * m->head_dim;
 	const int at = h / (m->heads / m->kv_heads) * m->head_dim;
-	double *p = calloc((size_t)m->context, sizeof *p), most = -INFINITY, sum = 0;
+	double *p = calloc((size_t)m->context, sizeof *p), most = -HUGE_VAL, sum = 0;
 
 	for (int t = 0; t <= m->position; t++) {
 		for (int i = 0; i < m->head_dim; i++)

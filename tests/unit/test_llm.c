@@ -249,6 +249,7 @@ static const struct {
 	{{.arch = "llama", .extra = "blk.0.attn_q_norm.weight"}, "llm.unused", "attn_q_norm"},
 	{{.arch = "llama", .drop = "blk.1.ffn_up.weight"}, "llm.tensor", "blk.1.ffn_up.weight"},
 	{{.arch = "qwen2"}, "llm.tensor", "blk.0.attn_q.bias"},
+	{{.arch = "llama", .no_tokens = 1}, "llm.tensor", "the vocabulary is empty"},
 };
 
 static void
