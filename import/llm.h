@@ -35,9 +35,12 @@ typedef struct qn_llm {
 	int64_t blocks, width, hidden, heads, kv_heads, head_dim, value_dim, rope_dim;
 	int64_t trained, vocab, window;
 	double rope_base, epsilon;
-	double rope_factor; /* positions are divided by it */
-	int64_t context;    /* of the cache */
-	bool *taken;        /* tensors of the file that the graph reads */
+	double rope_factor; /* angles are divided by it */
+	/* of llama3, which divides only slow ones: positions it was trained with first, and how many turns in them
+	 * are slow and fast; original 0: all are divided */
+	double rope_original, rope_low, rope_high;
+	int64_t context; /* of the cache */
+	bool *taken;     /* tensors of the file that the graph reads */
 } qn_llm;
 
 /* The tensors of the network, by what they are for. */
@@ -62,6 +65,9 @@ typedef enum qn_llm_role {
 bool qn_llm_is_tied(qn_llm *l);
 /* Fills l from the file's properties and its context from the caller's.  Ids: llm.architecture, llm.key, llm.value. */
 qn_status qn_llm_configure(qn_llm *l) QN_MUST_CHECK;
+
+/* How angles are scaled (llm_rope.c); gguf: the key of its kind in a GGUF file.  Ids: llm.scaling, llm.value. */
+qn_status qn_llm_take_scaling(qn_llm *l, const char *gguf) QN_MUST_CHECK;
 
 /* The float values of a tensor "STEM.weight" or "STEM.bias" with these dims: a constant, or what is stored and its
  * dequantize.  0: it is not there (optional), or after a report (llm.tensor). */

@@ -126,39 +126,6 @@ take_arch(qn_llm *l)
 			 qn_property_json(l->im.scratch, p), qn_buf_str(&b));
 }
 
-/* Whether a property is absent, or one of these words. */
-static bool
-is_word(const qn_property *p, const char *word)
-{
-	const char *s = NULL;
-	size_t n = 0;
-
-	return p != NULL && qn_property_string(p, &s, &n) && n == strlen(word) &&
-	       memcmp(s, word, n) == 0;
-}
-
-/* Frequencies are scaled by nothing, or linearly. */
-static qn_status
-take_scaling(qn_llm *l)
-{
-	const char *key = key_of(l, "rope.scaling.type", "rope_scaling");
-	const qn_property *p = qn_archive_value(&l->file, key);
-	const bool null = p != NULL && p->type == QN_VALUE_JSON && p->bytes == 4 &&
-			  memcmp(p->data, "null", 4) == 0;
-
-	if (p == NULL || null || is_word(p, "none")) {
-		l->rope_factor = 1.0;
-		return QN_OK;
-	}
-	if (is_word(p, "linear"))
-		return QN_OK;
-	return qn_report(l->im.m->env, QN_EUNSUPPORTED, "llm.scaling",
-			 qn_archive_at(l->im.m->arena, l->im.file, "key", key),
-			 "rotary embeddings scaled by %s (supported: none, and linear in GGUF "
-			 "files)",
-			 qn_property_json(l->im.scratch, p));
-}
-
 static void
 set_defaults(qn_llm *l)
 {
@@ -288,7 +255,7 @@ qn_llm_configure(qn_llm *l)
 		status = status == QN_OK ? s : status;
 	}
 	QN_TRY(status);
-	QN_TRY(take_scaling(l));
+	QN_TRY(qn_llm_take_scaling(l, key_of(l, "rope.scaling.type", "")));
 	set_defaults(l);
 	QN_TRY(take_vocabulary(l));
 	take_context(l);

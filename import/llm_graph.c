@@ -64,13 +64,11 @@ begin(qn_llm *l, qn_id token, qn_id position, qn_id table, qn_id start[SHARED + 
 		scaled ? qn_llm_vector(l, QN_LLM_ROPE_FACTORS, 0, ".weight", l->rope_dim / 2) : 0;
 	const qn_id in[] = {token, position, table, factors};
 	const qn_lib_attr attr[] = {
-		integer("context", l->context),
-		integer("kv_heads", l->kv_heads),
-		integer("head_dim", l->head_dim),
-		integer("rope_dim", l->rope_dim),
-		real("rope_base", l->rope_base),
-		real("rope_factor", l->rope_factor),
-		integer("pairs", qn_llm_rotates_pairs(l)),
+		integer("context", l->context),      integer("kv_heads", l->kv_heads),
+		integer("head_dim", l->head_dim),    integer("rope_dim", l->rope_dim),
+		real("original", l->rope_original),  real("low", l->rope_low),
+		real("high", l->rope_high),          real("rope_base", l->rope_base),
+		real("rope_factor", l->rope_factor), integer("pairs", qn_llm_rotates_pairs(l)),
 		integer("scaled", l->arch->scaled),
 	};
 	const qn_lib_call c = {.graph = "llm_start",

@@ -42,6 +42,16 @@ for arch in llama qwen2 gemma; do
 	! cmp -s all.npy full.npy || fail "$arch full context" 'it changes nothing'
 done
 
+# In integers: the weights stay in blocks of 4 bits.
+for arch in llama qwen2 gemma; do
+	good "$arch C" compile $arch.gguf --calib b.npy --sequence 12 --activations i16 --name net -o $arch --explain kernels
+	has_words "$arch kernels" stdout 'dense + requantize: qn_dense_blocks' 'gather: qn_gather_blocks'
+	! grep -qw 'float\|double' $arch/net.c || fail "$arch C" 'a float in C' $arch/net.c
+	cases=$((cases + 1))
+	cc -std=c99 -O1 -Wall -Wextra -Werror -DNET_SELFTEST_MAIN $arch/net.c $arch/net_weights.c $arch/net_selftest.c -o selftest 2>stderr &&
+		./selftest >stdout || fail "$arch C" 'its self-test fails' stderr
+done
+
 # In eval: the perplexity of 24 tokens is e to the mean of the losses.
 tokens next.npy $first $more
 good eval eval llama.gguf --data b.npy --labels next.npy --score loss --quiet

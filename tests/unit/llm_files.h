@@ -27,7 +27,8 @@ typedef struct llm_file {
 	int shards;   /* of a folder: two files with an index */
 	int head_dim; /* 0: width / heads, without a key */
 	int bias, tied, no_tokens;
-	const char *form;        /* layout of the matrices; NULL: f32 */
+	int linear, llama3;      /* how angles are scaled */
+	const char *form;        /* layout of the matrices, or bf16 of all tensors; NULL: f32 */
 	const char *drop;        /* a tensor or key that is left out; NULL: none */
 	const char *key, *value; /* a key that gets this value; NULL: none */
 	const char *extra;       /* a tensor that no network has; NULL: none */
@@ -71,6 +72,36 @@ llm_to_halves(float *x, int64_t rows, int64_t columns, int64_t head)
 	free(from);
 }
 
+static void
+llm_store(const llm_writer *w, const char *name, int rank, const int64_t *dim, const float *x)
+{
+	qn_array *a;
+	qn_stored *t;
+
+	if (w->f->drop != NULL && strcmp(w->f->drop, name) == 0)
+		return;
+	const int bf16 = w->f->form != NULL && strcmp(w->f->form, "bf16") == 0;
+	if (bf16) {
+		const int64_t n = rank == 2 ? dim[0] * dim[1] : dim[0];
+		uint16_t *high = malloc((size_t)n * sizeof *high);
+
+		for (int64_t i = 0; i < n; i++) {
+			uint32_t bits;
+
+			memcpy(&bits, &x[i], sizeof bits);
+			high[i] = (uint16_t)(bits >> 16);
+		}
+		(void)qn_array_new(w->ctx, "bf16", rank, dim, high, &a);
+		free(high);
+	} else {
+		(void)qn_array_new(w->ctx, "f32", rank, dim, x, &a);
+	}
+	(void)qn_stored_of_array(w->ctx, name, a, &t);
+	if (w->f->form != NULL && rank == 2 && !bf16)
+		(void)qn_stored_repack(t, w->f->form, NULL, &t);
+	(void)qn_archive_add(w->x, name, t);
+}
+
 /* A tensor of random values, by the name of this kind of file; rows 0: a vector, -1: none. */
 static void
 llm_add(llm_writer *w, int block, const char *gguf, const char *other, int64_t rows,
@@ -83,8 +114,6 @@ llm_add(llm_writer *w, int block, const char *gguf, const char *other, int64_t r
 	const char *name = w->folder ? other : gguf;
 	float *x = malloc((size_t)(n + 1) * sizeof *x);
 	char full[96];
-	qn_array *a;
-	qn_stored *t;
 
 	for (int64_t i = 0; i < n; i++)
 		x[i] = llm_random(&w->seed) * (rank == 1       ? 0.5F
@@ -103,13 +132,7 @@ llm_add(llm_writer *w, int block, const char *gguf, const char *other, int64_t r
 	else
 		(void)snprintf(full, sizeof full, w->folder ? "model.layers.%d.%s" : "blk.%d.%s",
 			       block, name);
-	if (w->f->drop == NULL || strcmp(w->f->drop, full) != 0) {
-		(void)qn_array_new(w->ctx, "f32", rank, dim, x, &a);
-		(void)qn_stored_of_array(w->ctx, full, a, &t);
-		if (w->f->form != NULL && rank == 2)
-			(void)qn_stored_repack(t, w->f->form, NULL, &t);
-		(void)qn_archive_add(w->x, full, t);
-	}
+	llm_store(w, full, rank, dim, x);
 	free(x);
 }
 
@@ -200,6 +223,17 @@ llm_file_write(qn_ctx *ctx, const llm_file *f, const char *path)
 	if (f->key != NULL)
 		llm_set(&w, f->key, f->value);
 	llm_tensors(&w);
+	/* llama3 of heads of 8 and base 500: wave lengths 6.3, 30, 140 and 664; up to 64 / 4 stay, from 64 / 1 on
+	 * are divided by 8, between mixed by (64 / 29.71 - 1) / 3 */
+	(void)snprintf(key, sizeof key, "%s.rope.scaling.type", f->arch);
+	if (f->linear)
+		llm_set(&w, key, "\"linear\"");
+	(void)snprintf(key, sizeof key, "%s.rope.scaling.factor", f->arch);
+	if (f->linear)
+		llm_set(&w, key, "4.0");
+	if (f->llama3)
+		llm_store(&w, "rope_freqs.weight", 1, (const int64_t[]){4},
+			  (const float[]){1, 1 / (0.3846863F + (1 - 0.3846863F) / 8), 8, 8});
 	(void)qn_archive_save(w.x, path);
 	qn_archive_free(w.x);
 }
@@ -258,6 +292,13 @@ llm_folder_write(qn_ctx *ctx, const llm_file *f, const char *folder)
 		(void)fprintf(out, ", \"head_dim\": %d", f->head_dim);
 	if (f->key != NULL)
 		(void)fprintf(out, ", \"%s\": %s", f->key, f->value);
+	if (f->linear)
+		(void)fputs(", \"rope_parameters\": {\"type\": \"linear\", \"factor\": 4}", out);
+	if (f->llama3)
+		(void)fputs(", \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8.0, "
+			    "\"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0, "
+			    "\"original_max_position_embeddings\": 64}",
+			    out);
 	(void)fprintf(out, ", \"tie_word_embeddings\": %s}\n", f->tied ? "true" : "false");
 	(void)fclose(out);
 	(void)qn_archive_new(ctx, &w.x);

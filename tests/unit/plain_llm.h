@@ -26,8 +26,8 @@ typedef struct plain_block {
 typedef struct plain_llm {
 	char arch[16];
 	int blocks, width, hidden, heads, kv_heads, head_dim, vocab, context, position;
-	double base, epsilon;
-	const float *embedding, *norm, *output;
+	double base, factor, epsilon;
+	const float *embedding, *norm, *output, *factors;
 	plain_block *block;
 } plain_llm;
 
@@ -104,11 +104,13 @@ plain_llm_open(qn_ctx *ctx, const char *path, int context, plain_llm *m)
 	m->kv_heads = (int)plain_number(x, m->arch, "attention.head_count_kv", m->heads);
 	m->head_dim = (int)plain_number(x, m->arch, "attention.key_length", m->width / m->heads);
 	m->base = plain_number(x, m->arch, "rope.freq_base", 10000);
+	m->factor = plain_number(x, m->arch, "rope.scaling.factor", 1);
 	m->epsilon = plain_number(x, m->arch, "attention.layer_norm_rms_epsilon", 0);
 	m->vocab = (int)qn_stored_dim(qn_archive_find(x, "token_embd.weight"), 0);
 	m->embedding = plain_tensor(x, -1, "token_embd.weight");
 	m->norm = plain_tensor(x, -1, "output_norm.weight");
 	m->output = plain_tensor(x, -1, "output.weight");
+	m->factors = plain_tensor(x, -1, "rope_freqs.weight");
 	m->block = calloc((size_t)m->blocks, sizeof *m->block);
 	for (int i = 0; i < m->blocks; i++)
 		plain_block_open(x, m, i, &m->block[i]);
@@ -156,7 +158,9 @@ plain_rotate(const plain_llm *m, double *x, int heads)
 		double *v = x + h * m->head_dim;
 
 		for (int i = 0; i < half; i++) {
-			const double turn = m->position / pow(m->base, 2.0 * i / m->head_dim);
+			const double turn = m->position / pow(m->base, 2.0 * i / m->head_dim) /
+					    m->factor /
+					    (m->factors != NULL ? (double)m->factors[i] : 1);
 			double *a = near ? &v[2 * i] : &v[i], *b = near ? a + 1 : a + half;
 			const double was = *a;
 
