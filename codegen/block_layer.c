@@ -41,6 +41,41 @@ dense_lengths(const qn_dense_blocks_args *d, int32_t *blocks, int32_t *length)
 	return NULL;
 }
 
+/* Zero points of -1, as blocks of Q4_0 with scales below 0 have them, need no offset:
+ *
+ *     mantissa * (w + 1) == -mantissa * (-1 - w)
+ *
+ * and -1 - w has the bits of w.  So where all zero points are 0 or -1, mantissas get a sign. */
+static void
+take_turned(qn_block_layer *b, qn_arena *a)
+{
+	const size_t n = (size_t)b->l.channels * (size_t)b->blocks;
+	int64_t at = 0;
+	void *data;
+
+	for (size_t i = 0; b->offset != NULL && i < n; i++)
+		if (b->offset[i] != 0 && b->offset[i] != b->mantissa[i])
+			return;
+	if (b->offset == NULL)
+		return;
+	int16_t *mantissa = qn_arena_copy(a, b->mantissa, n * sizeof *mantissa);
+	qn_tensor *w = qn_tensor_new(a, b->l.w->type, &data);
+	for (size_t i = 0; i < n; i++) {
+		const bool turned = b->offset[i] != 0;
+
+		if (turned)
+			mantissa[i] = (int16_t)-mantissa[i];
+		for (int32_t k = b->length[i % (size_t)b->blocks]; k > 0; k--, at++) {
+			const int64_t v = qn_tensor_i64(b->l.w, at);
+
+			qn_store_i64(data, w->type->elem->plain, at, turned ? -1 - v : v);
+		}
+	}
+	b->l.w = w;
+	b->mantissa = mantissa;
+	b->offset = NULL;
+}
+
 /* The layer; NULL, and *why. */
 qn_block_layer *
 qn_block_layer_of(const qn_step_facts *f, qn_arena *a, const char **why)
@@ -62,8 +97,8 @@ qn_block_layer_of(const qn_step_facts *f, qn_arena *a, const char **why)
 	b->l.constant = QN_NEW(a, bool, (size_t)b->l.channels);
 	b->mantissa = is_dense ? d->mantissa : c->mantissa;
 	b->offset = is_dense ? d->offset : c->offset;
-	if (b->l.w == NULL || (b->l.bits != 8 && b->l.bits != 4))
-		*why = "its weights are not a constant of 8 or 4 bits";
+	if (b->l.w == NULL || (b->l.bits != 8 && b->l.bits != 4 && b->l.bits != 2))
+		*why = "its weights are not a constant of 8, 4 or 2 bits";
 	else if (!is_dense && c->groups != 1)
 		*why = "its channels are in groups";
 	else
@@ -75,6 +110,7 @@ qn_block_layer_of(const qn_step_facts *f, qn_arena *a, const char **why)
 	*why = is_dense ? dense_lengths(d, &b->blocks, length)
 			: conv_lengths(c, &b->blocks, length);
 	b->length = length;
+	take_turned(b, a);
 	return b;
 }
 
@@ -86,16 +122,27 @@ qn_block_layer_bias(const qn_block_layer *b, int32_t channel, int64_t *reach)
 
 	*reach = 0;
 	for (int32_t i = 0; i < b->blocks; i++) {
-		const int64_t m = b->mantissa[channel * b->blocks + i];
+		const int64_t m = qn_block_mantissa(b, channel, i),
+			      z = qn_block_offset(b, channel, i);
 
 		for (int32_t k = 0; k < b->length[i]; k++) {
-			const int64_t w = qn_tensor_i64(b->l.w, at++);
+			const int64_t w = m * qn_tensor_i64(b->l.w, at++);
 
-			sum -= b->l.zi * m * w;
-			*reach += 128 * m * (w < 0 ? -w : w);
+			sum -= b->l.zi * (w + z);
+			*reach += 128 * ((w < 0 ? -w : w) + (z < 0 ? -z : z));
 		}
 	}
 	return sum;
+}
+
+const char *
+qn_block_lengths_differ(const qn_block_layer *b, int32_t most, int32_t multiple)
+{
+	for (int32_t i = 0; i < b->blocks; i++)
+		if (b->length[i] > most || (i + 1 < b->blocks && b->length[i] % multiple != 0))
+			return "its blocks are too long, or do not begin at a multiple of what it "
+			       "takes at once";
+	return NULL;
 }
 
 const char *
@@ -108,13 +155,13 @@ qn_block_layer_differs(const qn_step_facts *f, const qn_block_layer *b,
 		return "its sums have 64 bits";
 	if (r->mode != QN_RQ_DOUBLE)
 		return "it does not round twice";
-	if (b->offset != NULL)
+	if (b->offset != NULL && !limits->offsets)
 		return "its blocks have zero points";
-	for (int32_t i = 0; i < b->blocks; i++)
-		if (b->length[i] > limits->block ||
-		    (i + 1 < b->blocks && b->length[i] % limits->multiple != 0))
-			return "its blocks are too long, or do not begin at a multiple of what it "
-			       "takes at once";
+	if ((limits->bits >> b->l.bits & 1) == 0)
+		return "its weights have other bits";
+	const char *why = qn_block_lengths_differ(b, limits->block, limits->multiple);
+	if (why != NULL)
+		return why;
 	for (int32_t o = 0; o < b->l.channels; o++) {
 		const int32_t i = r->mult_n == 1 ? 0 : o;
 		int64_t reach;
@@ -132,4 +179,11 @@ int32_t
 qn_block_mantissa(const qn_block_layer *b, int32_t channel, int32_t block)
 {
 	return channel < b->l.channels ? b->mantissa[channel * b->blocks + block] : 0;
+}
+
+int32_t
+qn_block_offset(const qn_block_layer *b, int32_t channel, int32_t block)
+{
+	return channel < b->l.channels && b->offset != NULL ? b->offset[channel * b->blocks + block]
+							    : 0;
 }

@@ -76,7 +76,10 @@ static const qn_kernel_figure portable[] = {
 
 static const qn_kernel_figure dsp[] = {
 	{FIGURE("qn_conv2d_blocks_dsp", 4, 18300, 850, 2650), .block = 9060},
-	{FIGURE("qn_dense_blocks_dsp", 4, 9100, 1095, 0), .block = 11900},
+	{FIGURE("qn_dense_blocks_dsp", 8, 23000, 993, 0), .block = 7900},
+	{FIGURE("qn_dense_blocks_dsp", 4, 23000, 1055, 0), .block = 9400},
+	{FIGURE("qn_dense_blocks_dsp", 2, 23000, 1120, 0), .block = 11000},
+	{FIGURE("qn_dense_blocks_dsp", 16, 95000, 1210, 0), .block = 8500},
 	{FIGURE("qn_winograd_dsp", 0, 24000, 313, 851)},
 	{FIGURE("qn_conv2d_dsp", 8, 8740, 816, 2810)},
 	{FIGURE("qn_conv2d_dsp", 4, 11100, 846, 2650)},

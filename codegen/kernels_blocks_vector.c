@@ -12,8 +12,11 @@ enum { LANES = 16, CHANNELS = 8, MOST_BLOCK = 65536, MOST_SHIFT = 30 };
 const char *
 qn_fits_blocks_vector(const qn_step_facts *f)
 {
-	const qn_block_limits limits = {
-		.block = MOST_BLOCK, .multiple = LANES, .shift = MOST_SHIFT, .sum = INT32_MAX};
+	const qn_block_limits limits = {.block = MOST_BLOCK,
+					.multiple = LANES,
+					.shift = MOST_SHIFT,
+					.sum = INT32_MAX,
+					.bits = 1U << 8 | 1U << 4};
 	const char *why;
 	const qn_block_layer *b = qn_block_layer_of(f, f->g->model->scratch, &why);
 

@@ -139,6 +139,14 @@ qn_dsp_halves(int32_t low, int32_t high)
 	return ((uint32_t)low & 0xffffu) | (uint32_t)high << 16;
 }
 
+uint32_t
+qn_pack_two(const qn_layer *l, int64_t channel, int64_t k)
+{
+	return qn_dsp_halves(
+		256 * qn_layer_weight(l, channel + 1, k) + qn_layer_weight(l, channel, k),
+		256 * qn_layer_weight(l, channel + 1, k + 2) + qn_layer_weight(l, channel, k + 2));
+}
+
 /* Blocks of `pairs` pairs of channels: what their sums begin with, blocks of four inputs, scales. */
 static uint32_t *
 pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
@@ -156,14 +164,8 @@ pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
 			*to++ = (uint32_t)bias[0];
 		}
 		for (int64_t k = 0; k < 4 * inputs; k += 4)
-			for (int64_t j = 0; j < 2 * pairs; j++) {
-				const int64_t c = o + 2 * (j % pairs), i = k + j / pairs;
-
-				*to++ = qn_dsp_halves(256 * qn_layer_weight(l, c + 1, i) +
-							      qn_layer_weight(l, c, i),
-						      256 * qn_layer_weight(l, c + 1, i + 2) +
-							      qn_layer_weight(l, c, i + 2));
-			}
+			for (int64_t j = 0; j < 2 * pairs; j++)
+				*to++ = qn_pack_two(l, o + 2 * (j % pairs), k + j / pairs);
 		for (int64_t c = o; c < o + 2 * pairs; c++) {
 			qn_layer_scale(l, c, &bias[0], &m, &shift);
 			*to++ = (uint32_t)m;

@@ -61,6 +61,8 @@ size_t qn_work_dense_dsp(const void *args);
 /* What convolutions have in common: their arguments, and packed ones without the constants. */
 const qn_conv2d_args *qn_dsp_conv_args(const qn_step_facts *f);
 qn_dsp_packed *qn_dsp_conv_packed(const qn_step_facts *f, qn_arena *a);
+/* The word of two channels from `channel` on for inputs k and k + 2; what is beyond the ends is 0. */
+uint32_t qn_pack_two(const qn_layer *l, int64_t channel, int64_t k);
 /* A word of two int16. */
 uint32_t qn_dsp_halves(int32_t low, int32_t high);
 /* Why values may be below the zero point, and why a convolution cannot write over its operand; else NULL. */

@@ -166,15 +166,15 @@ typedef struct product {
 	int64_t far; /* |x - zx| */
 } product;
 
-/* Whether sums of 32 bits hold the product with these scales. */
+/* Whether no sum of the product with these scales is above the limit. */
 static bool
-fits_32(const product *p, const qn_block_scales *b)
+sums_fit(const product *p, const qn_block_scales *b, int64_t limit)
 {
 	for (int64_t o = 0; o < b->channels; o++) {
 		const double bias = p->bias != NULL ? fabs(p->bias[o]) / (p->sx * b->unit[o]) : 0;
 
 		if (!(bias < 0x1p31) ||
-		    qn_block_sum_bound(b, p->w, o, p->far) + (int64_t)bias + 1 > INT32_MAX)
+		    qn_block_sum_bound(b, p->w, o, p->far) + (int64_t)bias + 1 > limit)
 			return false;
 	}
 	return true;
@@ -197,25 +197,40 @@ choose_wide(qn_rw *rw, const product *p, const char *place, qn_block_scales *b)
 	return NULL;
 }
 
-/* The weights' type with scales for sums of *bits. */
+/* The weights' type with scales of at least 8 bits for sums up to the limit; NULL: there is none. */
 static const qn_type *
-choose(qn_rw *rw, const product *p, const char *place, qn_block_scales *b, int *bits)
+choose_narrow(qn_rw *rw, const product *p, const char *place, int64_t limit, qn_block_scales *b)
 {
 	qn_model *m = qn_rw_model(rw);
 	bool lost;
 
-	*bits = 32;
 	for (int32_t k = QN_MANTISSA_MOST; p->x->elem->bits <= 8 && k >= QN_MANTISSA_LEAST; k--) {
 		const qn_type *t =
 			qn_block_scales_round(&m->types, place, p->w->type, k, false, &lost);
 
 		if (t == NULL || lost)
 			break;
-		if (qn_block_scales_find(&m->types, t, m->scratch, b) && fits_32(p, b))
+		if (qn_block_scales_find(&m->types, t, m->scratch, b) && sums_fit(p, b, limit))
 			return t;
 	}
-	*bits = 64;
-	return choose_wide(rw, p, place, b);
+	return NULL;
+}
+
+/* The weights' type with scales for sums of *bits.  Half of 32 bits, where 8 bits of a mantissa are enough for it, is
+ * what kernels want that double the sums. */
+static const qn_type *
+choose(qn_rw *rw, const product *p, const char *place, qn_block_scales *b, int *bits)
+{
+	const qn_type *type = choose_narrow(rw, p, place, INT32_MAX / 2, b);
+
+	*bits = 32;
+	if (type == NULL)
+		type = choose_narrow(rw, p, place, INT32_MAX, b);
+	if (type == NULL) {
+		*bits = 64;
+		type = choose_wide(rw, p, place, b);
+	}
+	return type;
 }
 
 /* The sums' element with their scales along this axis. */

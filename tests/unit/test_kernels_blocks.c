@@ -11,8 +11,16 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 {
 	if (strcmp(name, "qn_conv2d_blocks_dsp_w4") == 0)
 		qn_conv2d_blocks_dsp_w4(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_dense_blocks_dsp") == 0)
+		qn_dense_blocks_dsp(s->args, x[0], work, y);
 	else if (strcmp(name, "qn_dense_blocks_dsp_w4") == 0)
 		qn_dense_blocks_dsp_w4(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_dense_blocks_dsp_w2") == 0)
+		qn_dense_blocks_dsp_w2(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_dense_blocks_dsp_s16") == 0)
+		qn_dense_blocks_dsp_s16(s->args, (const void *)x[0], work, (void *)y);
+	else if (strcmp(name, "qn_dense_blocks_dsp_s16w4") == 0)
+		qn_dense_blocks_dsp_s16w4(s->args, (const void *)x[0], work, (void *)y);
 	else if (strcmp(name, "qn_conv2d_blocks_vector") == 0)
 		qn_conv2d_blocks_vector(s->args, x[0], work, y);
 	else if (strcmp(name, "qn_dense_blocks_vector") == 0)
@@ -32,7 +40,7 @@ typedef struct kind {
 	int inputs;
 } kind;
 
-static const kind kinds[] = {{"cortex-m4", "_blocks_dsp_w4", 4},
+static const kind kinds[] = {{"cortex-m4", "_blocks_dsp", 4},
 			     {"cortex-m55", "_blocks_vector", 16},
 			     {"x86-64-avx512vnni", "_blocks_vector", 16},
 			     {"aarch64", "_blocks_vector", 16}};
@@ -53,24 +61,37 @@ put(const char *format, ...)
 	assert_true(length < CHARS);
 }
 
+/* Zero points of blocks: of none, of all any, or of some -1. */
+typedef enum zeros { ZEROS_NONE, ZEROS_ANY, ZEROS_TURNED } zeros;
+
+static void
+put_scale(bool first, zeros z, int bits)
+{
+	put("%.6f", (first ? 1 : pick(1, 255)) / 64.0);
+	if (z == ZEROS_ANY)
+		put(":%d", pick(-(1 << (bits - 1)), (1 << (bits - 1)) - 1));
+	else if (z == ZEROS_TURNED)
+		put(":%d", -pick(0, 1));
+}
+
 /* Nested lists of scales, multiples of 1/64, of which the first one of each output channel is 1/64. */
 static void
-put_scales(int rank, const int *count, bool first)
+put_scales(int rank, const int *count, bool first, zeros z, int bits)
 {
 	put("{");
 	for (int i = 0; i < count[0]; i++) {
 		put("%s", i > 0 ? ", " : "");
 		if (rank > 1)
-			put_scales(rank - 1, count + 1, first && i == 0);
+			put_scales(rank - 1, count + 1, first && i == 0, z, bits);
 		else
-			put("%.6f", (first && i == 0 ? 1 : pick(1, 255)) / 64.0);
+			put_scale(first && i == 0, z, bits);
 	}
 	put("}");
 }
 
 /* The type of weights [dim] in blocks of so many along each axis. */
 static const char *
-weights(builder *b, int bits, int rank, const int *dim, const int *block)
+weights(builder *b, int bits, int rank, const int *dim, const int *block, zeros z)
 {
 	int count[4];
 	bool partial = false;
@@ -88,17 +109,17 @@ weights(builder *b, int bits, int rank, const int *dim, const int *block)
 	put("}%s, {", partial ? "+" : "");
 	for (int o = 0; o < dim[0]; o++) {
 		put("%s", o > 0 ? ", " : "");
-		put_scales(rank - 1, count + 1, true);
+		put_scales(rank - 1, count + 1, true, z, bits);
 	}
 	put("}>>");
 	return qn_arena_str(&b->arena, text);
 }
 
 static const char *
-bias(builder *b, int channels)
+bias(builder *b, int channels, int wide)
 {
 	length = 0;
-	put("tensor<%dx!quant.uniform<i32:f32:0, 0.5*{", channels);
+	put("tensor<%dx!quant.uniform<i%d:f32:0, 0.5*{", channels, wide ? 64 : 32);
 	for (int o = 0; o < channels; o++)
 		put("%s0.015625", o > 0 ? ", " : "");
 	put("}>>");
@@ -109,10 +130,13 @@ bias(builder *b, int channels)
 static bool
 check(builder *b, layer *l, int channels, int bits, const kind *k)
 {
-	l->bias = pick(0, 1) == 0 ? NULL : bias(b, channels);
-	l->y = build_printf(b, "i8:f32, %d.5:%d", pick(20, 900), pick(-128, 127));
-	l->w_lo = bits == 4 ? -8 : -127;
-	l->w_hi = bits == 4 ? 7 : 127;
+	const bool wide = strstr(l->x, "<i16") != NULL;
+
+	l->bias = pick(0, 1) == 0 ? NULL : bias(b, channels, wide);
+	l->y = build_printf(b, "i%d:f32, %d.5:%d", wide ? 16 : 8, pick(20, 900),
+			    wide ? 0 : pick(-128, 127));
+	l->w_lo = bits < 8 ? -(1 << (bits - 1)) : -127;
+	l->w_hi = bits < 8 ? (1 << (bits - 1)) - 1 : 127;
 	l->bias_lo = -100000;
 	l->bias_hi = 100000;
 	l->x_lo = -128;
@@ -123,16 +147,18 @@ check(builder *b, layer *l, int channels, int bits, const kind *k)
 static void
 test_dense(void **state)
 {
-	int reached = 0;
+	int reached = 0, wides = 0;
 
 	(void)state;
-	for (uint64_t round = 1; round <= 300; round++) {
+	for (uint64_t round = 1; round <= 400; round++) {
 		const kind *k = &kinds[round % COUNT(kinds)];
-		const int bits = k->inputs == 4 || pick(0, 1) == 0 ? 4 : 8;
+		const bool wide = k->inputs == 4 && pick(0, 1) == 0;
+		const int bits = k->inputs == 4 && !wide ? 2 << pick(0, 2) : 4 << pick(0, 1);
+		const zeros z = (zeros)pick(0, 2);
 		const int n = pick(1, 3), in = pick(5, 90), out = pick(1, 19);
 		const int dim[2] = {out, in},
 			  block[2] = {1, pick(1, k->inputs == 4 ? 6 : 3) * k->inputs};
-		const int zp = pick(-128, 127);
+		const int zp = wide ? 0 : pick(-128, 127);
 		builder b;
 
 		if (block[1] >= in)
@@ -140,14 +166,16 @@ test_dense(void **state)
 		build_begin(&b, "net", round);
 		layer l = {
 			.op = QN_OP_dense,
-			.x = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.5:%d>>", n, in,
-					  zp),
-			.w = weights(&b, bits, 2, dim, block),
+			.x = build_printf(&b, "tensor<%dx%dx!quant.uniform<i%d:f32, 0.5:%d>>", n,
+					  in, wide ? 16 : 8, zp),
+			.w = weights(&b, bits, 2, dim, block, z),
 		};
-		reached += check(&b, &l, out, bits, k);
+		const bool fits = check(&b, &l, out, bits, k);
+		reached += fits;
+		wides += fits && wide;
 		build_end(&b);
 	}
-	assert_true(reached > 150);
+	assert_true(reached > 150 && wides > 20);
 }
 
 static void
@@ -182,7 +210,8 @@ test_conv(void **state)
 			.op = QN_OP_conv2d,
 			.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
 					  pick(1, 2), h, w, c, zp),
-			.w = weights(&b, bits, 4, dim, block),
+			.w = weights(&b, bits, 4, dim, block,
+				     pick(0, 1) == 0 ? ZEROS_NONE : ZEROS_TURNED),
 			.attr = &a,
 		};
 		const bool fits = check(&b, &l, out, bits, k);
