@@ -2,8 +2,8 @@
 /* kernels_blocks_vector.c - which layers with weights in blocks the kernels of runtime/kernels/vector_weight_blocks.h take,
  * and their constants: weights as those of dense layers (kernels_vector.c), and as scales
  *
- *   number of blocks, their lengths in vectors, then of eight channels
- *       bias, multipliers, two words of shifts | mantissas of block 0 | of block 1 … */
+ *   number of blocks, whether there are offsets, lengths of the blocks in vectors, then of eight channels
+ *       bias, multipliers, two words of shifts | mantissas of block 0, upper halves: offsets | of block 1 … */
 #include "codegen/block_layer.h"
 #include "codegen/kernels_blocks.h"
 
@@ -16,6 +16,7 @@ qn_fits_blocks_vector(const qn_step_facts *f)
 					.multiple = LANES,
 					.shift = MOST_SHIFT,
 					.sum = INT32_MAX,
+					.offsets = true,
 					.bits = 1U << 8 | 1U << 4};
 	const char *why;
 	const qn_block_layer *b = qn_block_layer_of(f, f->g->model->scratch, &why);
@@ -23,6 +24,9 @@ qn_fits_blocks_vector(const qn_step_facts *f)
 	if (b == NULL)
 		return why;
 	why = qn_block_layer_differs(f, b, &limits);
+	if (why == NULL && b->offset != NULL && b->l.depth % LANES != 0 &&
+	    f->core->op != QN_OP_dense)
+		why = "its blocks have zero points, and its windows are not whole vectors";
 	if (why == NULL && (f->features & QN_TARGET_PAIRS) != 0 && !qn_vector_pairs_fit(&b->l))
 		return "two weights of -128 are eight inputs apart";
 	return why;
@@ -55,16 +59,22 @@ pack_scales(const qn_block_layer *b, int32_t *n, qn_arena *a)
 {
 	const int32_t eights = (b->l.channels + CHANNELS - 1) / CHANNELS,
 		      words = 2 * CHANNELS + 2 + CHANNELS * b->blocks;
-	int32_t *scale = QN_NEW(a, int32_t, (size_t)(1 + b->blocks + eights * words)), *to = scale;
+	int32_t *scale = QN_NEW(a, int32_t, (size_t)(2 + b->blocks + eights * words)), *to = scale;
 
 	*to++ = b->blocks;
+	*to++ = b->offset != NULL;
 	for (int32_t i = 0; i < b->blocks; i++)
 		*to++ = (b->length[i] + LANES - 1) / LANES;
 	for (int32_t o = 0; o < eights * CHANNELS; o += CHANNELS) {
 		to = pack_eight(b, o, to);
 		for (int32_t i = 0; i < b->blocks; i++)
-			for (int32_t c = o; c < o + CHANNELS; c++)
-				*to++ = qn_block_mantissa(b, c, i);
+			for (int32_t c = o; c < o + CHANNELS; c++) {
+				const int32_t m = qn_block_mantissa(b, c, i);
+
+				*to++ = b->offset == NULL ? m
+							  : (int32_t)qn_dsp_halves(
+								    m, qn_block_offset(b, c, i));
+			}
 	}
 	*n = (int32_t)(to - scale);
 	return scale;
@@ -104,17 +114,24 @@ qn_pack_dense_blocks_vector(const qn_step_facts *f, qn_arena *a)
 	return p;
 }
 
+/* Sums of the blocks' inputs. */
+static size_t
+totals(const int32_t *scale)
+{
+	return scale[1] != 0 ? 4 * (size_t)scale[0] : 0;
+}
+
 size_t
 qn_work_conv2d_blocks_vector(const void *args)
 {
 	const qn_vector_args *a = args;
 	const size_t depth = (size_t)a->k_h * (size_t)a->k_w * (size_t)a->in_c;
 
-	return ((depth + LANES - 1) / LANES + 1) * LANES;
+	return ((depth + LANES - 1) / LANES + 1) * LANES + totals(a->scale);
 }
 
 size_t
 qn_work_dense_blocks_vector(const void *args)
 {
-	return qn_work_dense_vector(args);
+	return qn_work_dense_vector(args) + totals(((const qn_dense_vector_args *)args)->scale);
 }

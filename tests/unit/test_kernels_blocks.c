@@ -211,7 +211,7 @@ test_conv(void **state)
 			.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
 					  pick(1, 2), h, w, c, zp),
 			.w = weights(&b, bits, 4, dim, block,
-				     pick(0, 1) == 0 ? ZEROS_NONE : ZEROS_TURNED),
+				     (zeros)pick(0, 2)),
 			.attr = &a,
 		};
 		const bool fits = check(&b, &l, out, bits, k);
