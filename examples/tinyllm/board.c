@@ -6,7 +6,6 @@
  */
 #include <stdint.h>
 
-#include "llm.h"
 #include "story.h"
 
 extern uint32_t stack_top[], data_load[], data_begin[], data_end[], bss_begin[], bss_end[];
@@ -57,7 +56,7 @@ reset(void)
 		*to = 0;
 	UART0->divider = 16;
 	UART0->control = WRITE_ON;
-	(void)tell(prompt, (int32_t)sizeof prompt - 1, TOKENS, TEMPERATURE, SEED, say);
+	(void)tell(prompt, (int32_t)sizeof prompt - 1, TOKENS, 0, 1, say);
 	end();
 }
 

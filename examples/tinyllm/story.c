@@ -14,7 +14,7 @@
 #include "llm_sample.h"
 #include "llm_tokens.h"
 
-enum { PROMPT = 256 }; /* bytes; a longer one is cut */
+enum { MOST_PROMPT = 256 }; /* bytes; a longer one is cut */
 
 static llm_state state;
 static int8_t arena[LLM_SCRATCH_BYTES] __attribute__((aligned(LLM_SCRATCH_ALIGN)));
@@ -24,10 +24,10 @@ int32_t
 tell(const char *prompt, int32_t n, int32_t most, int32_t temperature, uint64_t seed,
      void (*say)(const char *text, int32_t n))
 {
-	int32_t token[PROMPT + 2], given, i, next = LLM_TOKEN_END, before = LLM_TOKEN_BEGIN;
+	int32_t token[MOST_PROMPT + 2], given, i, next = LLM_TOKEN_END, before = LLM_TOKEN_BEGIN;
 	char text[LLM_TOKEN_BYTES];
 
-	given = llm_encode(prompt, n < PROMPT ? n : PROMPT, token);
+	given = llm_encode(prompt, n < MOST_PROMPT ? n : MOST_PROMPT, token);
 	llm_reset(&state);
 	for (i = 0; i < most; i++) {
 		const int32_t now = i < given ? token[i] : next;
