@@ -65,7 +65,8 @@ qn_onnx_compose(qn_onnx *o, const qn_onnx_node *n, const qn_lib_operator *op, qn
 			    .nin = n->nin,
 			    .nout = n->nout,
 			    .in = n->in,
-			    .version = n->version};
+			    .version = n->version,
+			    .added = op == qn_lib_added(o->im.m->env, false, op->domain, op->name)};
 	qn_lib_attr *attr = QN_NEW(o->im.scratch, qn_lib_attr, p->n_attribute + 1);
 	const size_t problems = o->im.problems;
 

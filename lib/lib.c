@@ -164,14 +164,16 @@ add_defs(qn_lib *lib, const qn_lib_file *file)
 {
 	bool ok = true;
 
+	qn_map *names = file->added ? &lib->added : &lib->defs;
+
 	for (qn_lib_def *d = file->def; d != NULL; d = d->next) {
-		if (qn_map_gets(&lib->defs, d->name) == NULL) {
-			qn_map_puts(&lib->defs, d->name, d);
+		if (qn_map_gets(names, d->name) == NULL) {
+			qn_map_puts(names, d->name, d);
 			continue;
 		}
 		ok = false;
 		(void)qn_report(lib->m->env, QN_EINVALID, "lib.name", file->name,
-				"@%s is defined twice, here or in the library; rename it", d->name);
+				"@%s is defined twice; rename one", d->name);
 	}
 	return ok;
 }
@@ -184,7 +186,9 @@ qn_lib_open(qn_lib *lib, qn_model *m, qn_graph *g, qn_arena *a, const qn_lib_hos
 
 	*lib = (qn_lib){.m = m, .g = g, .a = a, .host = host};
 	lib->work = work > UINT64_MAX / WORK ? UINT64_MAX : WORK * work;
+	lib->times = work < 1 << 20 ? (int64_t)work : 1 << 20;
 	qn_map_init(&lib->defs, a);
+	qn_map_init(&lib->added, a);
 	qn_map_init(&lib->words, a);
 	for (size_t i = 0; i < qn_lib_text_nfile; i++) {
 		qn_lib_file *file = embedded(a, &qn_lib_text_files[i]);
@@ -223,6 +227,7 @@ qn_lib_check_def(qn_lib *lib, qn_lib_def *def)
 	begin(&w, lib, def, QN_LIB_CHECK);
 	qn_lib_set(&w, "results", &(qn_item){.kind = QN_ITEM_ANY});
 	qn_lib_set(&w, "version", &(qn_item){.kind = QN_ITEM_ANY});
+	qn_lib_set(&w, "limit", &(qn_item){.kind = QN_ITEM_ANY});
 	for (size_t i = 0; i < def->nparam; i++)
 		qn_lib_set(&w, def->param[i].name, &(qn_item){.kind = QN_ITEM_ANY});
 	for (size_t i = 0; i < def->nsetting; i++)
@@ -230,12 +235,20 @@ qn_lib_check_def(qn_lib *lib, qn_lib_def *def)
 	return qn_lib_block(&w);
 }
 
-bool
-qn_lib_expand(qn_lib *lib, qn_lib_walk *caller, const char *name, size_t noperand,
-	      const qn_item *operand, size_t nattr, const qn_lib_attr *attr, size_t wanted,
-	      qn_item *out)
+static qn_lib_def *
+find(qn_lib *lib, bool added, const char *name)
 {
-	qn_lib_def *def = qn_map_gets(&lib->defs, name);
+	qn_lib_def *def = added ? qn_map_gets(&lib->added, name) : NULL;
+
+	return def != NULL ? def : qn_map_gets(&lib->defs, name);
+}
+
+/* added: where no other graph calls it, whether it is one of the files that were added. */
+static bool
+expand(qn_lib *lib, qn_lib_walk *caller, bool added, const char *name, size_t noperand,
+       const qn_item *operand, size_t nattr, const qn_lib_attr *attr, size_t wanted, qn_item *out)
+{
+	qn_lib_def *def = find(lib, caller != NULL ? caller->def->file->added : added, name);
 	const uint64_t deepest = qn_limit(lib->m->env, QN_LIMIT_NESTING);
 	qn_lib_walk w;
 
@@ -255,8 +268,10 @@ qn_lib_expand(qn_lib *lib, qn_lib_walk *caller, const char *name, size_t noperan
 	begin(&w, lib, def, QN_LIB_RUN);
 	w.wanted = wanted;
 	w.target = caller != NULL ? caller->target : NULL;
+	w.strict = caller != NULL || def->file->added;
 	qn_lib_set(&w, "results", &(qn_item){.kind = QN_ITEM_INT, .i = (int64_t)wanted});
 	qn_lib_set(&w, "version", &(qn_item){.kind = QN_ITEM_INT, .i = lib->version});
+	qn_lib_set(&w, "limit", &(qn_item){.kind = QN_ITEM_INT, .i = lib->times});
 	if (lib->depth >= QN_MAX_CALLS || (uint64_t)lib->depth >= deepest)
 		return qn_lib_fail(caller != NULL ? caller : &w, "limit.nesting",
 				   "compositions call each other more than %d deep", lib->depth);
@@ -270,6 +285,14 @@ qn_lib_expand(qn_lib *lib, qn_lib_walk *caller, const char *name, size_t noperan
 }
 
 bool
+qn_lib_expand(qn_lib_walk *caller, const char *name, size_t noperand, const qn_item *operand,
+	      size_t nattr, const qn_lib_attr *attr, size_t wanted, qn_item *out)
+{
+	return expand(caller->lib, caller, false, name, noperand, operand, nattr, attr, wanted,
+		      out);
+}
+
+bool
 qn_lib_run(qn_lib *lib, const qn_lib_call *call, qn_id *out)
 {
 	qn_item *operand = QN_NEW(lib->a, qn_item, (size_t)call->nin + 1);
@@ -278,8 +301,8 @@ qn_lib_run(qn_lib *lib, const qn_lib_call *call, qn_id *out)
 	lib->version = call->version;
 	for (uint32_t i = 0; i < call->nin; i++)
 		operand[i] = qn_item_value(call->in[i]);
-	if (!qn_lib_expand(lib, NULL, call->graph, call->nin, operand, call->nattr, call->attr,
-			   call->nout, &result))
+	if (!expand(lib, NULL, call->added, call->graph, call->nin, operand, call->nattr,
+		    call->attr, call->nout, &result))
 		return false;
 	for (uint32_t i = 0; i < call->nout && i < result.n; i++) {
 		const qn_item *x = &result.at[i];
@@ -306,7 +329,7 @@ check_file(qn_lib *lib, const qn_lib_file *file)
 	bool ok = true;
 
 	for (qn_lib_def *d = file->def; d != NULL; d = d->next) {
-		qn_lib_def *known = qn_map_gets(&lib->defs, d->name);
+		qn_lib_def *known = find(lib, file->added, d->name);
 
 		ok = known != NULL && qn_lib_check_def(lib, known) && ok;
 	}
@@ -370,6 +393,7 @@ qn_lib_add(qn_env *env, qn_arena *a, const char *name, const char *text, size_t 
 			return QN_OK;
 	*file = (qn_lib_file){.name = qn_arena_str(a, name), .text = qn_arena_strn(a, text, n)};
 	file->n = n;
+	file->added = true;
 	bool ok = qn_lib_read_file(&reader, file) && take_operators(env, a, file);
 	if (ok) {
 		const qn_model checker = {.arena = scratch, .env = env};

@@ -21,6 +21,7 @@ typedef struct qn_lib_file {
 	const char *name; /* for messages */
 	const char *text;
 	size_t n;
+	bool added;                              /* by qn_lib_add */
 	struct qn_lib_def *def;                  /* the first of its graphs */
 	const struct qn_lib_operator *operators; /* that they stand for */
 	size_t nline;
@@ -76,11 +77,12 @@ typedef struct qn_lib {
 	qn_graph *g; /* being made; NULL: texts are only checked */
 	qn_arena *a; /* of temporary data */
 	const qn_lib_host *host;
-	qn_map defs;   /* name -> qn_lib_def */
-	qn_map words;  /* names in texts, each once */
-	uint64_t work; /* expressions that may still be computed */
-	int depth;     /* of calls */
-	int64_t version;
+	/* name -> qn_lib_def: of the library; of files that were added, which see both, theirs first */
+	qn_map defs, added;
+	qn_map words;           /* names in texts, each once */
+	uint64_t work;          /* expressions that may still be computed */
+	int depth;              /* of calls */
+	int64_t version, times; /* `version` and `limit` of texts */
 } qn_lib;
 
 /* work: a multiple of what is allowed by default. */
@@ -94,6 +96,7 @@ typedef struct qn_lib_attr {
 
 typedef struct qn_lib_call {
 	const char *graph;
+	bool added; /* of a file that was added */
 	uint32_t nin, nout;
 	const qn_id *in; /* 0: left out */
 	int64_t version; /* of the operator's set, `version` in the text */

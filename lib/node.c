@@ -282,8 +282,7 @@ qn_lib_called(qn_lib_walk *w, size_t wanted, qn_item *out)
 		return true;
 	const qn_text end = w->r.text;
 	w->r.text = start;
-	const bool ok =
-		qn_lib_expand(w->lib, w, name, operand.n, operand.at, nattr, attr, wanted, out);
+	const bool ok = qn_lib_expand(w, name, operand.n, operand.at, nattr, attr, wanted, out);
 	w->r.text = end;
 	if (ok && wanted == 1 && out->kind == QN_ITEM_LIST)
 		*out = out->n > 0 ? out->at[0] : (qn_item){0};

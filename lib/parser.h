@@ -70,6 +70,7 @@ typedef struct qn_lib_walk {
 	qn_map vars;   /* name, with % for values -> qn_item */
 	size_t wanted; /* results that the caller takes */
 	bool returned;
+	bool strict; /* attributes that the signature does not have are errors */
 	qn_item result; /* a list */
 	int nest;
 } qn_lib_walk;
@@ -80,10 +81,9 @@ bool qn_lib_read_file(qn_model *m, qn_lib_file *file);
 bool qn_lib_bind(qn_lib_walk *w, const qn_item *operand, size_t noperand, const qn_lib_attr *attr,
 		 size_t nattr);
 
-/* A graph with these operands; its results are a list.  w: the caller, for places; NULL: none. */
-bool qn_lib_expand(qn_lib *lib, qn_lib_walk *w, const char *name, size_t noperand,
-		   const qn_item *operand, size_t nattr, const qn_lib_attr *attr, size_t wanted,
-		   qn_item *out);
+/* A graph with these operands, as w calls it; its results are a list. */
+bool qn_lib_expand(qn_lib_walk *w, const char *name, size_t noperand, const qn_item *operand,
+		   size_t nattr, const qn_lib_attr *attr, size_t wanted, qn_item *out);
 /* Walks a graph once without computing anything. */
 bool qn_lib_check_def(qn_lib *lib, qn_lib_def *def);
 

@@ -153,18 +153,30 @@ elem_text(qn_lib_walk *w, const qn_type *type)
 	return qn_buf_str(&b);
 }
 
+/* Whether it is a constant, and no element is 0. */
+static bool
+all_set(const qn_node *n)
+{
+	const int64_t count = n->value != NULL ? qn_type_count(n->type) : -1;
+
+	for (int64_t i = 0; i < count; i++)
+		if (qn_tensor_i64(n->value, i) == 0)
+			return false;
+	return count >= 0;
+}
+
 /* .dim, .rank … of a value. */
 bool
 qn_lib_property(qn_lib_walk *w, qn_item *x)
 {
 	const char *name = qn_lib_word(w);
-	static const char *const names[] = {"rank", "dim", "count", "elem", "const", "data"};
+	static const char *const names[] = {"rank", "dim", "count", "elem", "const", "data", "all"};
 	bool known = false;
 
 	for (size_t i = 0; name != NULL && i < QN_COUNT(names); i++)
 		known = known || strcmp(name, names[i]) == 0;
 	if (!known)
-		return qn_read_fail(&w->r, "expected rank, dim, count, elem, const or data");
+		return qn_read_fail(&w->r, "expected rank, dim, count, elem, const, data or all");
 	if (x->kind == QN_ITEM_ANY)
 		return true;
 	if (x->kind != QN_ITEM_VALUE)
@@ -185,6 +197,8 @@ qn_lib_property(qn_lib_walk *w, qn_item *x)
 		*x = qn_item_text(elem_text(w, t));
 	else if (strcmp(name, "const") == 0)
 		*x = qn_item_int(n->op == QN_OP_const);
+	else if (strcmp(name, "all") == 0)
+		*x = qn_item_int(all_set(n));
 	else
 		return data_of(w, n, x);
 	return true;

@@ -253,6 +253,23 @@ qn_lib_read_file(qn_model *m, qn_lib_file *file)
 
 /* ---- a call ---- */
 
+/* The operands from `from` on, those of lists one by one. */
+static bool
+rest_of(qn_lib_walk *w, const qn_item *operand, size_t from, size_t n, qn_item *out)
+{
+	qn_lib_items all = {0};
+
+	for (size_t i = from; i < n; i++) {
+		const bool list = operand[i].kind == QN_ITEM_LIST;
+
+		for (size_t k = 0; k < (list ? operand[i].n : 1); k++)
+			if (!qn_lib_push(w, &all, list ? &operand[i].at[k] : &operand[i]))
+				return false;
+	}
+	*out = qn_item_list(all.n, all.at);
+	return true;
+}
+
 static bool
 bind_operands(qn_lib_walk *w, const qn_item *operand, size_t n)
 {
@@ -262,8 +279,8 @@ bind_operands(qn_lib_walk *w, const qn_item *operand, size_t n)
 		const qn_lib_param *p = &d->param[i];
 		qn_item x = i < n ? operand[i] : (qn_item){0};
 
-		if (p->rest)
-			x = qn_item_list(n > i ? n - i : 0, operand + (n > i ? i : 0));
+		if (p->rest && !rest_of(w, operand, i, n, &x))
+			return false;
 		if (x.kind == QN_ITEM_NONE && !p->optional)
 			return qn_lib_fail(w, "import.input", "input %zu of @%s, %s, is missing", i,
 					   d->name, p->name);
@@ -325,7 +342,7 @@ qn_lib_bind(qn_lib_walk *w, const qn_item *operand, size_t noperand, const qn_li
 
 	if (!bind_operands(w, operand, noperand))
 		return false;
-	for (size_t i = 0; i < nattr; i++) {
+	for (size_t i = 0; w->strict && i < nattr; i++) {
 		bool known = false;
 
 		for (size_t k = 0; k < d->nsetting && !known; k++)

@@ -218,7 +218,6 @@ test_refused(void **state)
 		{"graph @a(%x) { return min(1) }", "lib.type", "acme.qir:1:16", "min takes"},
 		{"graph @a(%x) { return %x } graph @a(%x) { return %x }", "lib.name", "acme.qir",
 		 "defined twice"},
-		{"graph @group_norm(%x) { return %x }", "lib.name", "acme.qir", "defined twice"},
 		{"graph @a(%x) onnx \"s\" \"O\" { return %x }"
 		 "graph @b(%x) onnx \"s\" \"O\" { return %x }",
 		 "lib.operator", "acme.qir", "'O'"},
