@@ -260,22 +260,15 @@ bool qn_onnx_takes_lists(const char *op);
 /* The operator `arg` of two inputs, with the broadcasting of its version. */
 void qn_onnx_binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
 
-/* BatchNormalization, and a vector [C] as [C,1,1…], to lie along axis 1 of a value of this rank (onnx_batch_norm.c). */
-void qn_onnx_batch_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
 void qn_onnx_prelu(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
-qn_id qn_onnx_along_channels(qn_onnx *o, qn_id x, int32_t rank);
-
-/* RMSNormalization over the axes from `first` on; scale 0: 1 (onnx_norm.c). */
-qn_id qn_onnx_rms(qn_onnx *o, qn_id x, qn_id scale, int32_t first, double epsilon);
 
 extern const qn_onnx_row qn_onnx_elementwise[], qn_onnx_conv[], qn_onnx_move[], qn_onnx_reduce[],
 	qn_onnx_norm[], qn_onnx_product[], qn_onnx_constant[], qn_onnx_control[], qn_onnx_quant[],
 	qn_onnx_pool[], qn_onnx_resizes[], qn_onnx_pads[], qn_onnx_einsums[], qn_onnx_logic[],
-	qn_onnx_recurrent[], qn_onnx_index[], qn_onnx_unpools[], qn_onnx_slices[];
+	qn_onnx_index[], qn_onnx_unpools[], qn_onnx_slices[];
 
-extern const qn_onnx_row qn_onnx_qlinear[], qn_onnx_spreads[], qn_onnx_attentions[],
-	qn_onnx_sequences[], qn_onnx_grids[], qn_onnx_signals[], qn_onnx_functions[],
-	qn_onnx_fuseds[], qn_onnx_deforms[], qn_onnx_rois[], qn_onnx_chosen[],
-	qn_onnx_linear_attentions[], qn_onnx_qonnx[], qn_onnx_gather_blocks[];
+extern const qn_onnx_row qn_onnx_qlinear[], qn_onnx_spreads[], qn_onnx_sequences[],
+	qn_onnx_signals[], qn_onnx_functions[], qn_onnx_fuseds[], qn_onnx_rois[], qn_onnx_chosen[],
+	qn_onnx_qonnx[], qn_onnx_gather_blocks[], qn_onnx_flexes[];
 
 #endif

@@ -4,10 +4,10 @@
  *   BatchNormalization(x [N,C,…], scale, b, mean, var)     transpose, batch_norm, transpose
  *   {training_mode=1}                                      mean and variance of the input itself, over all axes but 1;
  *                                                          results 1 and 2: mean * 0.9 + that of the input * 0.1 */
-#include "import/onnx.h"
+#include "import/onnx_write_op.h"
 
-qn_id
-qn_onnx_along_channels(qn_onnx *o, qn_id x, int32_t rank)
+static qn_id
+along_channels(qn_onnx *o, qn_id x, int32_t rank)
 {
 	int64_t dim[QN_MAX_RANK];
 
@@ -61,16 +61,16 @@ of_this_batch(qn_onnx *o, const qn_onnx_node *n, double epsilon, qn_id *out)
 	qn_id r = qn_importer_binary(im, QN_OP_add, var, qn_importer_f32(im, epsilon));
 
 	d = qn_importer_binary(im, QN_OP_mul, d, qn_importer_unary(im, QN_OP_rsqrt, r));
-	d = qn_importer_binary(im, QN_OP_mul, d, qn_onnx_along_channels(o, n->in[1], rank));
-	out[0] = qn_importer_binary(im, QN_OP_add, d, qn_onnx_along_channels(o, n->in[2], rank));
+	d = qn_importer_binary(im, QN_OP_mul, d, along_channels(o, n->in[1], rank));
+	out[0] = qn_importer_binary(im, QN_OP_add, d, along_channels(o, n->in[2], rank));
 	if (n->nout > 1)
 		out[1] = running(o, n->in[3], mean, momentum);
 	if (n->nout > 2)
 		out[2] = running(o, n->in[4], var, momentum);
 }
 
-void
-qn_onnx_batch_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+static void
+batch_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_attrs a = {0};
 
@@ -99,3 +99,16 @@ qn_onnx_batch_norm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = qn_importer_channels_first(
 		&o->im, qn_importer_op(&o->im, QN_OP_batch_norm, 5, in, &a, NULL));
 }
+
+/* What is read as compositions (lib/norms.qir) is only written here. */
+const qn_onnx_row qn_onnx_norm[] = {
+	QN_ONNX_BOTH("BatchNormalization", 1, batch_norm, qn_onnx_write_by_channel, 0, FIRST,
+		     QN_OP_batch_norm),
+	QN_ONNX_WRITE("InstanceNormalization", qn_onnx_write_by_channel, 0, FIRST,
+		      QN_OP_instance_norm),
+	QN_ONNX_WRITE("LayerNormalization", qn_onnx_write_layer_norm, 17, PLAIN, QN_OP_layer_norm),
+	QN_ONNX_WRITE("LRN", qn_onnx_write_by_channel, 0, FIRST, QN_OP_lrn),
+	QN_ONNX_WRITE("Softmax", qn_onnx_write_along, 0, ANY, QN_OP_softmax),
+	QN_ONNX_WRITE("LogSoftmax", qn_onnx_write_along, 0, ANY, QN_OP_log_softmax),
+	{0},
+};

@@ -5,17 +5,13 @@
 #include <string.h>
 
 static const qn_onnx_row *const families[] = {
-	qn_onnx_elementwise, qn_onnx_logic,         qn_onnx_conv,
-	qn_onnx_pool,        qn_onnx_move,          qn_onnx_slices,
-	qn_onnx_reduce,      qn_onnx_norm,          qn_onnx_product,
-	qn_onnx_constant,    qn_onnx_control,       qn_onnx_quant,
-	qn_onnx_resizes,     qn_onnx_pads,          qn_onnx_einsums,
-	qn_onnx_unpools,     qn_onnx_index,         qn_onnx_recurrent,
-	qn_onnx_qlinear,     qn_onnx_spreads,       qn_onnx_attentions,
-	qn_onnx_sequences,   qn_onnx_grids,         qn_onnx_signals,
-	qn_onnx_functions,   qn_onnx_fuseds,        qn_onnx_deforms,
-	qn_onnx_rois,        qn_onnx_chosen,        qn_onnx_linear_attentions,
-	qn_onnx_qonnx,       qn_onnx_gather_blocks,
+	qn_onnx_elementwise, qn_onnx_logic,     qn_onnx_conv,          qn_onnx_pool,
+	qn_onnx_move,        qn_onnx_slices,    qn_onnx_reduce,        qn_onnx_norm,
+	qn_onnx_product,     qn_onnx_constant,  qn_onnx_control,       qn_onnx_quant,
+	qn_onnx_resizes,     qn_onnx_pads,      qn_onnx_einsums,       qn_onnx_unpools,
+	qn_onnx_index,       qn_onnx_qlinear,   qn_onnx_spreads,       qn_onnx_sequences,
+	qn_onnx_signals,     qn_onnx_functions, qn_onnx_fuseds,        qn_onnx_rois,
+	qn_onnx_chosen,      qn_onnx_qonnx,     qn_onnx_gather_blocks, qn_onnx_flexes,
 };
 
 const qn_onnx_row *
@@ -80,16 +76,21 @@ qn_onnx_run_as(qn_onnx *o, const qn_onnx_node *n, const char *op, int64_t versio
 	       const qn_id *in, qn_id *out)
 {
 	const qn_onnx_row *row = qn_onnx_find("", op, version);
+	const qn_lib_operator *composition =
+		row == NULL ? qn_onnx_composition(o, "", op, version) : NULL;
 	qn_onnx_node as = *n;
 
-	if (row == NULL)
+	if (row == NULL && composition == NULL)
 		return;
 	as.op = op;
 	as.version = version;
 	as.nin = nin;
 	as.in = in;
-	as.arg = row->arg;
-	row->read(o, &as, out);
+	as.arg = row != NULL ? row->arg : 0;
+	if (row != NULL)
+		row->read(o, &as, out);
+	else
+		qn_onnx_compose(o, &as, composition, out);
 }
 
 qn_id
