@@ -9,6 +9,7 @@
 
 #include "calibrate/bind.h"
 #include "calibrate/mask.h"
+#include "calibrate/steps.h"
 #include "ir/diag.h"
 #include "ir/progress.h"
 
@@ -158,7 +159,9 @@ count_batches(const qn_graph *g, qn_arena *a, const qn_source *const *raw, qn_da
 		d->nbatch = i == 0 || n > d->nbatch ? n : d->nbatch;
 	}
 	d->batch = samples_in_batch(g);
-	d->sequence = g->model->env->sequence > 0 ? g->model->env->sequence : d->nbatch;
+	d->sequence = d->steps > 1                  ? d->steps
+		      : g->model->env->sequence > 0 ? g->model->env->sequence
+						    : d->nbatch;
 	if (status == QN_OK && g->nstate > 0 && d->nbatch % d->sequence != 0)
 		return qn_report(g->model->env, QN_EINVALID, "data.sequence",
 				 qn_graph_fed(g) > 0 ? raw[0]->name : g->model->name,
@@ -198,6 +201,7 @@ qn_dataset_sources(const qn_graph *g, qn_arena *a, size_t n, const qn_source *co
 	QN_TRY(qn_bind_sources(g, a, n, source, raw));
 	for (size_t i = 0; i < qn_graph_fed(g); i++)
 		raw[i] = flattened(g, a, i, raw[i]);
+	QN_TRY(qn_steps_cut(g, a, raw, &d.steps));
 	for (size_t i = 0; i < qn_graph_fed(g); i++)
 		if (qn_fit_source(g, a, qn_graph_node(g, g->input[i]), raw[i], &s.source[i]) !=
 		    QN_OK)

@@ -12,6 +12,9 @@ typedef struct qn_dataset {
 	size_t nbatch;
 	/* batches after which a stateful network is reset; a divisor of nbatch; 0: all */
 	size_t sequence;
+	/* batches that belong together as the steps of longer samples, whose outputs are those of the last one
+	 * (steps.h); 0: 1 */
+	size_t steps;
 	/* samples in a batch: dimension 0 of the first output and of an input; others may have
 	 * another */
 	size_t batch;
@@ -39,6 +42,22 @@ qn_status qn_dataset_sources(const qn_graph *g, qn_arena *a, size_t n,
 qn_status qn_dataset_arrays(const qn_graph *g, qn_arena *a, size_t narray,
 			    const qn_tensor *const *array, const char *const *names,
 			    qn_dataset **out) QN_MUST_CHECK;
+
+/* How many batches have outputs of their own, and whether batch `index` is one; *at: which. */
+static inline size_t
+qn_dataset_results(const qn_dataset *d)
+{
+	return d->steps > 1 ? d->nbatch / d->steps : d->nbatch;
+}
+
+static inline bool
+qn_dataset_gives(const qn_dataset *d, size_t index, size_t *at)
+{
+	const size_t steps = d->steps > 1 ? d->steps : 1;
+
+	*at = index / steps;
+	return index % steps == steps - 1;
+}
 
 /* Of a data set over sources: that of input k, before its values are quantized. */
 const qn_source *qn_dataset_source(const qn_dataset *d, size_t k);

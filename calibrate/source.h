@@ -27,11 +27,12 @@ typedef struct qn_source {
 	const qn_tensor *tensor; /* all samples, where they lie in memory; else NULL */
 	/* Sample `index` into dst (qn_source_bytes).  tmp: for the time of the call. */
 	qn_status (*fetch)(const struct qn_source *s, size_t index, qn_arena *tmp, void *dst);
-	const char *const *path; /* a file for each sample, for messages; else NULL */
-	const qn_prep *prep;     /* what its values went through; NULL: nothing */
-	const qn_type *stored;   /* its type before that; NULL: the same */
-	const int64_t *label;    /* a class for each sample; else NULL */
-	size_t nclass;           /* of labels that have names */
+	const char *const *path;       /* a file for each sample, for messages; else NULL */
+	const qn_prep *prep;           /* what its values went through; NULL: nothing */
+	const qn_type *stored;         /* its type before that; NULL: the same */
+	const struct qn_source *whole; /* samples that these are the steps of; NULL: none */
+	const int64_t *label;          /* a class for each sample; else NULL */
+	size_t nclass;                 /* of labels that have names */
 	const char *const *class_name;
 	const void *user;
 } qn_source;

@@ -53,6 +53,7 @@ make_selftest(const qn_emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest 
 	QN_TRY(qn_lint_data(p->g, d, want, a));
 	qn_arena *tables = qn_arena_child(a);
 	QN_TRY(qn_interp_new(p->g, tables, &in));
+	want *= d->steps > 1 ? d->steps : 1; /* a sample is so many */
 	size_t n = d->nbatch < want ? d->nbatch : want;
 	const void **inputs = QN_NEW(a, const void *, n *qn_graph_fed(p->g));
 	const void **outputs = QN_NEW(a, const void *, n *qn_graph_given(p->g));

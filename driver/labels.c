@@ -266,6 +266,8 @@ qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples, siz
 	const qn_tensor *x = NULL;
 
 	*out = NULL;
+	if (samples != NULL && samples->whole != NULL)
+		samples = samples->whole;
 	if (labels == NULL && samples != NULL && samples->label != NULL) {
 		*out = samples->label;
 		if (wanted != qn_source_count(samples))

@@ -68,6 +68,10 @@ measure_batches(void *user, qn_env *env, const qn_interp *in, size_t first, size
 
 	(void)env;
 	for (size_t j = 0; j < n; j++) {
+		size_t at;
+
+		if (!qn_dataset_gives(c->d, first + j, &at))
+			continue;
 		for (size_t k = 0; k < c->noutput; k++) {
 			qn_tensor y = qn_interp_output_of(in, k, j);
 
@@ -77,7 +81,7 @@ measure_batches(void *user, qn_env *env, const qn_interp *in, size_t first, size
 			}
 			for (size_t b = 0; b < c->out[k].rows; b++) {
 				qn_row_get(&y, c->out[k].each, b, w->y);
-				measure_row(w, k, (first + j) * c->out[k].rows + b);
+				measure_row(w, k, at * c->out[k].rows + b);
 			}
 		}
 	}
@@ -163,7 +167,8 @@ tell(qn_measurement *c, qn_arena *scratch)
 	t.positive = positive;
 	for (size_t k = 0; k < c->noutput; k++) {
 		name[k] = qn_arena_str(c->m->arena, c->out[k].name);
-		for (size_t i = 0; c->nwant > 0 && i < c->d->nbatch * c->out[k].rows; i++)
+		for (size_t i = 0; c->nwant > 0 && i < qn_dataset_results(c->d) * c->out[k].rows;
+		     i++)
 			qn_difference_add(&sum[k], &c->out[k].difference[i]);
 	}
 	qn_metrics_report(&t, c->m->arena, scratch, c->fn, c->user);
@@ -181,7 +186,7 @@ measure(void *arg, qn_arena *scratch)
 			"the model has no input, so there are no samples to measure it on");
 	QN_TRY(qn_samples_for(qn_model_entry(c->m), scratch, c->nin, c->in, NULL, &c->d));
 	QN_TRY(qn_lint_data(qn_model_entry(c->m), c->d, 0, scratch));
-	c->samples = c->d->nbatch * c->d->batch;
+	c->samples = qn_dataset_results(c->d) * c->d->batch;
 	QN_TRY(qn_measurement_set_up(c, scratch));
 	QN_TRY(run_all(c, scratch));
 	tell(c, scratch);

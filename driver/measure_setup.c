@@ -62,10 +62,11 @@ find_wanted(qn_measurement *c, qn_arena *a)
 		const int64_t own =
 			y->rank > 0 ? y->dim[0] : 1; /* of a state [2,1,64]: 2 a sample */
 		qn_measured *o = &c->out[k];
-		const size_t rows = c->d->nbatch * o->rows;
+		const size_t rows = qn_dataset_results(c->d) * o->rows;
 
 		if (t->rank < 1 ||
-		    (t->dim[0] != (int64_t)rows && t->dim[0] != (int64_t)c->d->nbatch * own) ||
+		    (t->dim[0] != (int64_t)rows &&
+		     t->dim[0] != (int64_t)qn_dataset_results(c->d) * own) ||
 		    qn_type_count(t) != (int64_t)(rows * o->each))
 			return qn_report(c->m->env, QN_EINVALID, "eval.target", c->want[k]->name,
 					 "%lld elements in %lld samples do not match output '%s', "

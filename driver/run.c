@@ -113,6 +113,7 @@ typedef struct run_call {
 
 /* What workers write to: each the results of its own batches. */
 typedef struct results {
+	const qn_dataset *d;
 	size_t n;
 	void **data; /* by output */
 } results;
@@ -148,11 +149,11 @@ result_type(qn_types *t, const qn_type *one, const qn_elem *e, const qn_dataset 
 {
 	int64_t dim[QN_MAX_RANK];
 
-	if (d->nbatch == 1)
+	if (qn_dataset_results(d) == 1)
 		return qn_type_tensor(t, e, one->rank, one->dim);
 	for (int32_t i = 1; i < one->rank; i++)
 		dim[i] = one->dim[i];
-	dim[0] = (int64_t)d->nbatch * (one->rank > 0 ? one->dim[0] : 1);
+	dim[0] = (int64_t)qn_dataset_results(d) * (one->rank > 0 ? one->dim[0] : 1);
 	return qn_type_tensor(t, e, one->rank > 0 ? one->rank : 1, dim);
 }
 
@@ -202,8 +203,11 @@ keep_results(void *user, qn_env *env, const qn_interp *in, size_t first, size_t 
 	for (size_t k = 0; k < r->n; k++) {
 		for (size_t j = 0; j < n; j++) {
 			qn_tensor y = qn_interp_output_of(in, k, j);
+			size_t at;
 
-			memcpy((char *)r->data[k] + (first + j) * y.bytes, y.data, y.bytes);
+			if (!qn_dataset_gives(r->d, first + j, &at))
+				continue;
+			memcpy((char *)r->data[k] + at * y.bytes, y.data, y.bytes);
 		}
 	}
 }
@@ -213,7 +217,7 @@ run(void *arg, qn_arena *scratch)
 {
 	run_call *c = arg;
 	const qn_graph *g = qn_model_entry(c->m);
-	results r = {c->nout, QN_NEW(scratch, void *, c->nout)};
+	results r = {NULL, c->nout, QN_NEW(scratch, void *, c->nout)};
 	qn_tensor **all = QN_NEW(scratch, qn_tensor *, c->nout);
 	qn_dataset *d;
 
@@ -225,6 +229,7 @@ run(void *arg, qn_arena *scratch)
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
 	QN_TRY(qn_lint_data(g, d, 0, scratch));
 	QN_TRY(make_results(c, g, d, scratch, all, r.data));
+	r.d = d;
 	QN_TRY(sweep(g, d, &r, keep_results, scratch));
 	for (size_t k = 0; k < c->nout; k++)
 		publish(c, k, all[k]);
