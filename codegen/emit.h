@@ -68,6 +68,9 @@ typedef struct qn_step {
 	const struct qn_strip_of *strip; /* a pool is computed with it (strips.h); NULL: none is */
 	/* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
 	qn_id alias;
+	size_t alias_offset; /* the bytes before it there */
+	/* the step, an index plus 1, of a concat in whose result this one lies (parts.h), from that byte on; 0: none */
+	size_t part_of, part_offset;
 } qn_step;
 
 /* The layers of the source's file that a step computes; none where it is the one called `name`, which may be NULL. */

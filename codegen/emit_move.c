@@ -49,8 +49,11 @@ qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args)
 	const char *symbol = qn_emit_structs(e, s, s->kernel->args, c->part, (size_t)c->n);
 
 	for (int32_t i = 0; i < c->n; i++) {
+		const uint32_t w = e->step_of[s->in[i]];
 		qn_buf part;
 
+		if (w != 0 && e->plan->step[w - 1].part_of != 0)
+			continue; /* it lies there */
 		qn_buf_init(&part, e->arena);
 		qn_buff(&part, "%s[%d]", symbol, i);
 		qn_buff(&e->run, "\t%s(&%s", s->kernel->name,

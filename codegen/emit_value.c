@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "codegen/emitter.h"
+#include "codegen/parts.h"
 #include "codegen/schedule.h"
 
 /* Whether a and b can be one symbol. */
@@ -113,9 +114,23 @@ output_place(qn_emitter *e, size_t k)
 	return qn_buf_str(&b);
 }
 
-/* The plain expression and the type that it points to; *writable: not to const. */
+/* The place of `bytes` bytes after those of an object of the C program. */
 static const char *
-place_of(qn_emitter *e, qn_id root, qn_plain *type, bool *writable)
+place_after(qn_emitter *e, const char *object, qn_plain type, size_t bytes)
+{
+	qn_buf b;
+
+	if (bytes == 0)
+		return object;
+	qn_buf_init(&b, e->arena);
+	qn_buff(&b, "%s + %zu", object, bytes / qn_plain_table[type].bytes);
+	return qn_buf_str(&b);
+}
+
+/* The plain expression of `after` bytes from the begin of a value on, and the type that it points to;
+ * *writable: not to const. */
+static const char *
+place_of(qn_emitter *e, qn_id root, size_t after, qn_plain *type, bool *writable)
 {
 	const qn_node *n = qn_graph_node(e->g, root);
 	const qn_step *s;
@@ -132,17 +147,17 @@ place_of(qn_emitter *e, qn_id root, qn_plain *type, bool *writable)
 	if (n->op == QN_OP_const)
 		return constant_of(e, root);
 	if (n->op == QN_OP_input)
-		return input_place(e, root);
+		return place_after(e, input_place(e, root), *type, after);
 	s = &e->plan->step[e->step_of[root] - 1];
 	if (s->in_output) {
 		*type = qn_stored_plain(qn_graph_node(e->g, e->g->output[s->output].value)->type);
-		return output_place(e, s->output);
+		return place_after(e, output_place(e, s->output), *type, s->part_offset + after);
 	}
 	e->uses_scratch = true;
 	*type = QN_PLAIN_i8;
 	qn_buf_puts(&b, "s");
-	if (s->offset > 0)
-		qn_buff(&b, " + %zu", s->offset);
+	if (s->offset + after > 0)
+		qn_buff(&b, " + %zu", s->offset + after);
 	return qn_buf_str(&b);
 }
 
@@ -151,8 +166,8 @@ qn_emit_ref(qn_emitter *e, qn_id id, qn_plain as)
 {
 	qn_plain type;
 	bool writable;
-	const char *at =
-		place_of(e, qn_value_root(e->plan->step, e->step_of, id), &type, &writable);
+	const char *at = place_of(e, qn_value_root(e->plan->step, e->step_of, id),
+				  qn_part_offset(e->plan->step, e->step_of, id), &type, &writable);
 	qn_buf b;
 
 	if (as == QN_OWN)

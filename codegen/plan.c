@@ -17,6 +17,7 @@
 
 #include "codegen/emitter.h"
 #include "codegen/inline.h"
+#include "codegen/parts.h"
 #include "codegen/place.h"
 #include "codegen/schedule.h"
 #include "codegen/signed.h"
@@ -68,7 +69,8 @@ place_outputs(planner *p)
 		if (w == 0)
 			continue;
 		p->last[w - 1] = p->nstep;
-		if (p->step[w - 1].in_output ||
+		if (p->step[w - 1].in_output || p->step[w - 1].part_of != 0 ||
+		    !qn_part_is_all(p->g, p->step, p->step_of, p->g->output[k].value) ||
 		    (k >= given && !qn_state_is_free(p->g, p->step, p->nstep, p->step_of, k - given,
 						     p->first[w - 1], w - 1)))
 			continue;
@@ -165,6 +167,8 @@ reusable(const planner *p, size_t i)
 		const qn_node *x = qn_graph_node(p->g, s->in[j]);
 		size_t w = writer(p, s->in[j]);
 
+		if (!qn_part_is_all(p->g, p->step, p->step_of, s->in[j]))
+			continue;
 		if ((mask >> j & 1) == 0 || w == 0 || p->of_step[w - 1] == 0 ||
 		    p->last[w - 1] != i || p->kept[w - 1] || p->kept[i])
 			continue;
@@ -209,6 +213,30 @@ make_loop_buffers(planner *p, size_t i)
 	}
 }
 
+/* What lies within the result of a concat uses its memory, from the first such step on. */
+static void
+use_results(planner *p)
+{
+	for (size_t i = 0; i < p->nstep; i++) {
+		const size_t c = p->step[i].part_of;
+
+		if (c != 0 && p->first[c - 1] > i)
+			p->first[c - 1] = i;
+	}
+}
+
+/* The memory of the concat that the result of step i is a part of. */
+static void
+make_part(planner *p, size_t i)
+{
+	const size_t c = p->step[i].part_of - 1;
+
+	if (p->step[c].in_output || p->of_step[c] != 0)
+		return;
+	p->of_step[c] = add_buffer(p, i, p->step[c].bytes);
+	p->buf[p->of_step[c] - 1].last = p->last[c];
+}
+
 static void
 make_buffers(planner *p)
 {
@@ -216,11 +244,14 @@ make_buffers(planner *p)
 
 	for (i = 0; i < p->nstep; i++) {
 		qn_step *s = &p->step[i];
-		const bool placed = s->alias == 0 && !s->in_output && p->first[i] == i;
+		const bool placed =
+			s->alias == 0 && !s->in_output && s->part_of == 0 && p->first[i] == i;
 
 		if (p->first[i] == i)
 			p->of_step[i] = placed ? reusable(p, i) : 0;
 		set_work(s, placed && p->of_step[i] != 0);
+		if (s->part_of != 0)
+			make_part(p, i);
 		if (s->work > 0)
 			p->of_work[i] = add_buffer(p, i, s->work);
 		if (s->load > 0)
@@ -256,7 +287,18 @@ set_offsets(planner *p)
 		s->in_output = p->step[w - 1].in_output;
 		s->output = p->step[w - 1].output;
 		if (p->of_step[w - 1] != 0)
-			s->offset = p->buf[p->of_step[w - 1] - 1].offset;
+			s->offset = p->buf[p->of_step[w - 1] - 1].offset +
+				    qn_part_offset(p->step, p->step_of, s->node);
+	}
+	for (i = 0; i < p->nstep; i++) {
+		qn_step *s = &p->step[i];
+		const qn_step *c = s->part_of != 0 ? &p->step[s->part_of - 1] : NULL;
+
+		if (c == NULL)
+			continue;
+		s->in_output = c->in_output;
+		s->output = c->output;
+		s->offset = c->offset + s->part_offset;
 	}
 }
 
@@ -338,6 +380,8 @@ qn_plan_place(qn_plan *plan, qn_arena *a)
 	p.of_load = QN_NEW(a, size_t, n + 1);
 	p.buf = QN_NEW(a, qn_buffer, 3 * n + 2);
 	find_lifetimes(&p);
+	qn_parts_of_results(p.g, p.step, n, p.step_of, &p.loops, a);
+	use_results(&p);
 	place_outputs(&p);
 	make_buffers(&p);
 	plan->scratch_bytes = qn_buffers_place(p.buf, p.nbuf, n + 1, a);

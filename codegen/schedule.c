@@ -20,6 +20,7 @@
 
 #include "codegen/ident.h"
 #include "codegen/kernel_table.h"
+#include "codegen/parts.h"
 #include "ir/diag.h"
 #include "ir/loops.h"
 #include "runtime/impls.h"
@@ -30,6 +31,7 @@ typedef struct scheduler {
 	const qn_declined *const *declined; /* as qn_plan has it */
 	qn_arena *arena;
 	uint32_t *uses; /* by live nodes and outputs; 0: not live */
+	bool *is_part;  /* slices without a call (parts.h) */
 	qn_names names;
 	qn_loops loops;
 	qn_step *step;    /* by the node whose value it leaves so far; core 0: there is none */
@@ -148,7 +150,8 @@ begin_step(scheduler *s, qn_id id)
 	t->nin = n->nin;
 	t->in = n->in;
 	t->bytes = qn_type_bytes(n->type);
-	if (qn_op_kernels_get(n->op)->alias) {
+	if (qn_op_kernels_get(n->op)->alias ||
+	    (s->is_part[id] && qn_slice_is_part(s->g, n, &t->alias_offset))) {
 		t->alias = n->in[0];
 		return;
 	}
@@ -290,6 +293,7 @@ qn_schedule_make(const qn_graph *g, const qn_target *target, const qn_declined *
 		return qn_report(g->model->env, QN_EINVALID, "emit.outputs", "",
 				 "graph '%s' has no outputs", g->name);
 	count_uses(&s);
+	s.is_part = qn_parts_of_operands(g, s.uses, a);
 	for (id = 1; id < g->n; id++)
 		if (s.uses[id] > 0)
 			check_node(&s, qn_graph_node(g, id));

@@ -81,11 +81,11 @@ e2e_code(builder *b, const qn_elem *e, size_t sample, int64_t i)
 static inline void
 e2e_sample(builder *b, e2e *t, qn_interp *in, const void **data, const void **result)
 {
-	const qn_tensor **x = QN_NEW(&b->arena, const qn_tensor *, b->g->ninput + 1);
+	const qn_tensor **x = QN_NEW(&b->arena, const qn_tensor *, qn_graph_fed(b->g) + 1);
 	size_t k;
 	int64_t i;
 
-	for (k = 0; k < b->g->ninput; k++) {
+	for (k = 0; k < qn_graph_fed(b->g); k++) {
 		const qn_type *type = qn_graph_node(b->g, b->g->input[k])->type;
 		void *bytes;
 
@@ -96,7 +96,7 @@ e2e_sample(builder *b, e2e *t, qn_interp *in, const void **data, const void **re
 		data[k] = bytes;
 	}
 	build_check(b, qn_interp_run(in, x, e2e_observe, t) == QN_OK);
-	for (k = 0; k < b->g->noutput; k++) {
+	for (k = 0; k < qn_graph_given(b->g); k++) {
 		const qn_tensor *y = qn_interp_output(in, k);
 
 		result[k] = qn_arena_copy(&b->arena, y->data, y->bytes);
@@ -108,16 +108,18 @@ e2e_sample(builder *b, e2e *t, qn_interp *in, const void **data, const void **re
 static inline void
 e2e_same_graph(builder *b, const e2e *t)
 {
-	const qn_tensor **x = QN_NEW(&b->arena, const qn_tensor *, b->g->ninput + 1);
-	size_t n = b->g->noutput, i, j, k, bundle;
+	const qn_tensor **x = QN_NEW(&b->arena, const qn_tensor *, qn_graph_fed(b->g) + 1);
+	size_t n = qn_graph_given(b->g), i, j, k, bundle;
 	qn_interp *in;
 
+	if (b->g->nstate > 0) /* one sample after the other */
+		return;
 	build_check(b, qn_interp_new_bundle(b->g, t->test.nsample, &b->arena, &in) == QN_OK);
 	bundle = qn_interp_bundle(in);
 	for (i = 0; i < t->test.nsample; i++) {
-		for (k = 0; k < b->g->ninput; k++)
+		for (k = 0; k < qn_graph_fed(b->g); k++)
 			x[k] = qn_tensor_view(&b->arena, qn_graph_node(b->g, b->g->input[k])->type,
-					      t->test.in[i * b->g->ninput + k]);
+					      t->test.in[i * qn_graph_fed(b->g) + k]);
 		build_check(b, qn_interp_load(in, i % bundle, x) == QN_OK);
 		if (i % bundle + 1 < bundle && i + 1 < t->test.nsample)
 			continue;
@@ -136,7 +138,7 @@ e2e_same_graph(builder *b, const e2e *t)
 static inline void
 e2e_prepare_plan(builder *b, qn_plan *plan, e2e *t, size_t n)
 {
-	size_t ni = b->g->ninput, no = b->g->noutput;
+	size_t ni = qn_graph_fed(b->g), no = qn_graph_given(b->g);
 	const void **in = QN_NEW(&b->arena, const void *, n *ni + 1);
 	const void **out = QN_NEW(&b->arena, const void *, n *no + 1);
 	qn_interp *interp;
