@@ -137,4 +137,10 @@ qn_status qn_lower_fixed_point(qn_model *m) QN_MUST_CHECK;
  * outputs stay.  integer -> integer. */
 qn_status qn_tables(qn_model *m) QN_MUST_CHECK;
 
+/* Makes a network over a hop of rows, with states, of one over a window; the bytes of the outputs stay once the window
+ * is full.  text: "[INPUT:]axis=A,hop=H[,window=NODE]".  Any stage.  Ids: stream.… */
+qn_status qn_stream_model(qn_model *m, const char *text) QN_MUST_CHECK;
+/* Whether the text is one for this model, before other passes run. */
+qn_status qn_stream_option(qn_model *m, const char *text) QN_MUST_CHECK;
+
 #endif

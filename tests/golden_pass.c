@@ -8,6 +8,7 @@
  * partition=first skips the first match; partition=i8/i4x4 is told the weights; quantize=mixed stores what dense layers read in 16 bits,
  * quantize=dynamic and quantize=dynamic-rows give all products that can scales at run time.
  * calibrate=METHOD finds ranges by another method than minmax, calibrate=kl_tvm(bins=257;levels=31) with parameters.
+ * stream(axis=1;hop=2) has its option in parentheses; windows and hops of one signal give equal bytes then, whatever X is.
  * align=15 aligns to 15 bits instead of 8.  requantize-exact, requantize-merge-always and require-int are requantize with one option. */
 #include "tests/golden.h"
 
@@ -23,6 +24,7 @@
 #include "patterns/recipe.h"
 #include "patterns/skip.h"
 #include "runtime/interp.h"
+#include "tests/streamed.h"
 
 enum { SAMPLES = 16 };
 
@@ -180,6 +182,18 @@ open_values(qn_model *m)
 	return qn_open_values(m, &(qn_requant_opts){0}, &npair, &nsymbol, &stays);
 }
 
+/* "stream(INPUT@AXIS;HOP)": n characters. */
+static qn_status
+stream(qn_model *m, const char *name, size_t n)
+{
+	char text[64] = "";
+	size_t len = 0;
+
+	for (size_t i = strlen("stream("); i + 1 < n && len + 1 < sizeof text; i++)
+		text[len++] = (char)(name[i] == ';' ? ',' : name[i] == '@' ? ':' : name[i]);
+	return qn_stream_model(m, text);
+}
+
 static qn_status
 solve(qn_model *m, bool instrument, bool sums)
 {
@@ -258,6 +272,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_normalize_quant_types(m, QN_NORMALIZE_EXPAND);
 	if (IS("normalize-quant-types=collapse"))
 		return qn_normalize_quant_types(m, QN_NORMALIZE_COLLAPSE);
+	if (strncmp(name, "stream(", strlen("stream(")) == 0)
+		return stream(m, name, n);
 	if (IS("lower-quant"))
 		return qn_lower_quant(m);
 	if (IS("strip-quant"))
@@ -353,6 +369,8 @@ run_pass(bench *b, const section *s, outcome *o)
 		return true;
 	if (sscanf(bound_text, "bound %lf", &bound) != 1)
 		return complain("bound needs a number");
+	if (streamed_is(before, qn_model_entry(&b->model)))
+		return streamed_equal(before, qn_model_entry(&b->model), &b->arena, 1, 6);
 	return compare_runs(b, before, qn_model_entry(&b->model), bound);
 }
 

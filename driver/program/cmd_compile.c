@@ -8,7 +8,8 @@
 #include "program.h"
 
 static void
-print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_emit_opts *opts)
+print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_emit_opts *opts,
+	      const qn_model_info *window)
 {
 	qn_model_info i = qn_model_describe(m);
 	const bool has_samples = opts->ntest > 0;
@@ -23,6 +24,8 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 		       qn_model_output_type(m, k));
 	printf("parameters   %llu\n", (unsigned long long)i.parameters);
 	printf("MACs         %llu\n", (unsigned long long)i.macs);
+	if (i.states > window->states)
+		printf("window       %llu MACs without states\n", (unsigned long long)window->macs);
 	if (i.pruned > 0)
 		printf("pruned       %llu channels of %zu layers: %llu bytes of weights, %llu "
 		       "MACs\n",
@@ -76,7 +79,8 @@ number(const char *option, const char *text, long otherwise, long most)
 
 /* The model o->model, compiled. */
 static qn_status
-load_and_compile(qn_ctx *ctx, const options *o, sample_list *calib, qn_model **m)
+load_and_compile(qn_ctx *ctx, const options *o, sample_list *calib, qn_model **m,
+		 qn_model_info *window)
 {
 	qn_compile_opts opts;
 	qn_status status = program_compile_opts(ctx, o, calib, &opts);
@@ -87,7 +91,7 @@ load_and_compile(qn_ctx *ctx, const options *o, sample_list *calib, qn_model **m
 		status = program_check_used(o, calib, NULL);
 	if (status == QN_OK)
 		status = loaded;
-	return status == QN_OK ? qn_compile(*m, &opts) : status;
+	return status == QN_OK ? program_compile(o, *m, &opts, window) : status;
 }
 
 static qn_emit_opts
@@ -110,12 +114,13 @@ emit_options(const options *o, const sample_list *calib, const qn_emit_opts *num
 }
 
 static qn_status
-emit(qn_model *m, const char *folder, const qn_emit_opts *opts, qn_emit_info *info)
+emit(qn_model *m, const char *folder, const qn_emit_opts *opts, const qn_model_info *window,
+     qn_emit_info *info)
 {
 	qn_status status = qn_emit(m, folder, opts, info);
 
 	if (status == QN_OK)
-		print_summary(m, folder, info, opts);
+		print_summary(m, folder, info, opts, window);
 	return status;
 }
 
@@ -124,15 +129,16 @@ compile(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_opts *n
 {
 	qn_model *m = NULL;
 	sample_list calib = {0};
+	qn_model_info window;
 	qn_emit_info info;
-	qn_status status = load_and_compile(ctx, o, &calib, &m);
+	qn_status status = load_and_compile(ctx, o, &calib, &m, &window);
 
 	if (status != QN_OK)
 		return status;
 	if (o->stop_after != NULL)
 		return qn_print(m, QN_FORMAT_IR, program_write_stdout, NULL);
 	const qn_emit_opts opts = emit_options(o, &calib, numbers);
-	return emit(m, folder, &opts, &info);
+	return emit(m, folder, &opts, &window, &info);
 }
 
 static int
@@ -149,7 +155,7 @@ discard(void *user, const char *name, const char *text, size_t n)
  * and its name is that of no other. */
 static qn_status
 prepare_all(qn_ctx *ctx, const options *o, const qn_emit_opts *numbers, qn_model **m,
-	    qn_emit_info *info)
+	    qn_emit_info *info, qn_model_info *window)
 {
 	qn_status status = QN_OK;
 
@@ -160,7 +166,7 @@ prepare_all(qn_ctx *ctx, const options *o, const qn_emit_opts *numbers, qn_model
 
 		one.model = i == 0 ? o->model : o->arg[i - 1];
 		opts.explain = NULL;
-		status = load_and_compile(ctx, &one, &none, &m[i]);
+		status = load_and_compile(ctx, &one, &none, &m[i], &window[i]);
 		if (status == QN_OK)
 			status = qn_emit_to(m[i], &opts, discard, NULL, &info[i]);
 		if (status == QN_OK)
@@ -176,15 +182,17 @@ compile_all(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_opt
 	const size_t n = 1 + (size_t)o->narg;
 	qn_model **m = calloc(n, sizeof *m);
 	qn_emit_info *info = calloc(n, sizeof *info);
+	qn_model_info *window = calloc(n, sizeof *window);
 	const sample_list none = {0};
 	qn_emit_opts opts = emit_options(o, &none, numbers);
-	qn_status status =
-		m != NULL && info != NULL ? prepare_all(ctx, o, numbers, m, info) : QN_ENOMEM;
+	qn_status status = m != NULL && info != NULL && window != NULL
+				   ? prepare_all(ctx, o, numbers, m, info, window)
+				   : QN_ENOMEM;
 
 	for (size_t i = 0; status == QN_OK && i < n; i++) {
 		opts.name = info[i].name; /* a second warning would say nothing new */
 		printf("%s", i > 0 ? "\n" : "");
-		status = emit(m[i], folder, &opts, &info[i]);
+		status = emit(m[i], folder, &opts, &window[i], &info[i]);
 	}
 	if (status == QN_OK)
 		status = networks_write(ctx, folder, info, n);
@@ -192,6 +200,7 @@ compile_all(qn_ctx *ctx, const options *o, const char *folder, const qn_emit_opt
 		printf("\nnetworks     %s/networks.h, .c: all of them, each kernel once\n", folder);
 	free(m);
 	free(info);
+	free(window);
 	return status;
 }
 

@@ -135,14 +135,17 @@ static qn_status
 eval(qn_ctx *ctx, given *g, evaluation *e)
 {
 	qn_status status = load(ctx, g);
+	const bool compiles = status == QN_OK && program_has_ranges(g->o) &&
+			      strcmp(qn_model_stage(g->m), "integer") != 0;
 
+	if (status == QN_OK && !compiles)
+		status = program_stream(g->o, g->m);
 	if (status == QN_OK && !g->with_float)
 		status = measure(g, e);
-	if (status == QN_OK && program_has_ranges(g->o) &&
-	    strcmp(qn_model_stage(g->m), "integer") != 0) {
+	if (status == QN_OK && compiles) {
 		status = g->o->sqnr ? measure_noise(g, e) : QN_OK;
 		if (status == QN_OK)
-			status = qn_compile(g->m, &g->compile);
+			status = program_compile(g->o, g->m, &g->compile, NULL);
 		if (status == QN_OK)
 			status = measure(g, e);
 	}

@@ -112,6 +112,8 @@ inspect(qn_ctx *ctx, const options *o)
 	qn_model *m;
 	qn_status status = program_load_model(ctx, o, &m);
 
+	if (status == QN_OK)
+		status = program_stream(o, m);
 	if (status != QN_OK)
 		return status;
 	if (o->dot != NULL || o->svg != NULL)

@@ -67,7 +67,7 @@ opt(qn_ctx *ctx, const options *o, qn_format format)
 		return status;
 	if (o->passes == NULL && o->stop_after == NULL)
 		opts.passes = "";
-	status = qn_compile(m, &opts);
+	status = program_compile(o, m, &opts, NULL);
 	return status == QN_OK ? write_result(m, o, format) : status;
 }
 

@@ -28,6 +28,8 @@ run(qn_ctx *ctx, const options *o)
 		status = loaded;
 	if (status == QN_OK)
 		status = program_check_used(o, &in, NULL);
+	if (status == QN_OK)
+		status = program_stream(o, m);
 	if (status != QN_OK)
 		return status;
 	size_t nout = qn_model_describe(m).outputs;

@@ -37,7 +37,7 @@ typedef struct options {
 	int ntie;
 	const char *lib[MAX_VALUES]; /* files of compositions */
 	int nlib;
-	const char *front_end;
+	const char *front_end, *stream;
 	const char *labels, *label_column, *against, *score, *top, *window;
 	const char *target[MAX_VALUES];
 	int ntarget;

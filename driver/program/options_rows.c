@@ -328,6 +328,11 @@ const option_row option_rows[] = {
 	{"--lib", 0, GROUP_MODEL, READING, LIST(lib), .value = "FILE.qir",
 	 .help = "operators of custom domains as graphs of built-in ones (docs/compositions.md); "
 		 "may be repeated"},
+	{"--stream", 0, GROUP_MODEL, CMD_COMPILE | CMD_RUN | CMD_EVAL | CMD_OPT | CMD_INSPECT,
+	 TEXT(stream), .value = "axis=A,hop=N",
+	 .help = "take N rows of a window along axis A per run, keep the others in states, and "
+		 "give the same "
+		 "outputs (docs/streaming.md)"},
 	{"--input-dim", 0, GROUP_MODEL, READING, LIST(dim), .value = "NAME=N",
 	 .help = "length of a dimension that an .onnx or .tflite leaves open: batch=1, or "
 		 "image:0=1 by input and axis"},

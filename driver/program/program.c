@@ -6,6 +6,7 @@
 #endif
 #include "program.h"
 #include "quern/calibrate.h"
+#include "quern/stream.h"
 #include "quern/host_ops.h"
 
 #include <stdio.h>
@@ -274,6 +275,24 @@ qn_status
 program_load_model(qn_ctx *ctx, const options *o, qn_model **out)
 {
 	return load_model(ctx, o, o->model, o->from_float, false, out);
+}
+
+qn_status
+program_compile(const options *o, qn_model *m, const qn_compile_opts *opts, qn_model_info *window)
+{
+	qn_status status = o->stream != NULL ? qn_stream_check(m, o->stream) : QN_OK;
+
+	if (status == QN_OK)
+		status = qn_compile(m, opts);
+	if (status == QN_OK && window != NULL)
+		*window = qn_model_describe(m);
+	return status == QN_OK ? program_stream(o, m) : status;
+}
+
+qn_status
+program_stream(const options *o, qn_model *m)
+{
+	return o->stream != NULL ? qn_stream(m, o->stream) : QN_OK;
 }
 
 qn_status

@@ -60,6 +60,12 @@ bool program_same_file(const char *a, const char *b);
 
 /* The model of the command line, read as its options say. */
 qn_status program_load_model(qn_ctx *ctx, const options *o, qn_model **out);
+/* Runs the passes, and makes a network over a hop of the result, where --stream says so; *window, unless NULL: what
+ * it was made of. */
+qn_status program_compile(const options *o, qn_model *m, const qn_compile_opts *opts,
+			  qn_model_info *window);
+/* Makes a network over a hop of the model, where --stream says so: of commands that run no other passes. */
+qn_status program_stream(const options *o, qn_model *m);
 /* The one of --against: as its file is, --from-float is for the model alone. */
 qn_status program_load_reference(qn_ctx *ctx, const options *o, qn_model **out);
 

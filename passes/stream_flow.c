@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream_flow.c - which rows the value of a node has, and which of them only move with the window.
+ *
+ *   x  49 rows, a hop moves it by 2                          conv2d of 10 rows, stride 2, padding 4 and 5:
+ *   border 0 … 0, new from 47 on                             25 rows, a hop moves it by 1; rows 2 to 21 move
+ *
+ * Each op has a rule: how the rows of its result follow from those of its operands (qn_reads). */
+#include "passes/stream_flow.h"
+
+#include <string.h>
+
+bool
+qn_flow_all_rows(qn_stream *s, const qn_node *n, const char *why)
+{
+	return qn_stream_refuse(s, n, "stream.op",
+				"%s; cut the network before it, or compute it and what follows "
+				"from the whole window in each run: --stream …,window=%s",
+				why, n->name);
+}
+
+bool
+qn_flow_windows(qn_stream *s, const qn_node *n, const qn_rows *x, qn_reads r, int64_t rows,
+		qn_rows *out)
+{
+	const int64_t from = x->lo + r.before, room = x->hi + r.before - r.reach;
+
+	*out = (qn_rows){.kind = rows == 1 ? QN_STREAM_WINDOW : QN_STREAM_ROWS,
+			 .axis = x->axis,
+			 .n = rows,
+			 .reads = r};
+	if (rows == 1)
+		return true;
+	if (x->shift % r.stride != 0)
+		return qn_stream_refuse(s, n, "stream.stride",
+					"it has a stride of %lld rows, and a hop moves its operand "
+					"by %lld: make the hop "
+					"a multiple of %lld",
+					(long long)r.stride, (long long)x->shift,
+					(long long)(s->hop / x->shift * r.stride));
+	out->shift = x->shift / r.stride;
+	out->lo = from > 0 ? (from + r.stride - 1) / r.stride : 0;
+	out->hi = room >= 0 ? room / r.stride + 1 : 0;
+	out->hi = out->hi < rows ? out->hi : rows;
+	if (x->lo == x->hi || out->hi <= out->lo)
+		out->lo = out->hi = 0;
+	return true;
+}
+
+/* ---- operands ---- */
+
+bool
+qn_flow_only_data(qn_stream *s, const qn_node *n)
+{
+	for (uint32_t i = 1; i < n->nin; i++)
+		if (s->rows[n->in[i]].kind != QN_STREAM_FIXED)
+			return qn_stream_refuse(s, n, "stream.operand",
+						"its operand '%s' changes from run to run",
+						qn_graph_node(s->g, n->in[i])->name);
+	return s->rows[n->in[0]].kind == QN_STREAM_ROWS ||
+	       qn_flow_all_rows(s, n, "its rows do not follow from its first operand");
+}
+
+bool
+qn_flow_has_no_rows(qn_stream *s, const qn_node *n, uint32_t i, int32_t axis)
+{
+	const qn_node *x = qn_graph_node(s->g, n->in[i]);
+	const int32_t at = axis - (n->type->rank - x->type->rank);
+
+	if (s->rows[n->in[i]].kind == QN_STREAM_WINDOW)
+		return qn_stream_refuse(
+			s, n, "stream.operand",
+			"'%s' follows from the whole window, so that all rows change with each "
+			"hop; "
+			"compute its other operand from the window, too: --stream …,window=NODE",
+			x->name);
+	if (at < 0 || x->type->dim[at] == 1)
+		return true;
+	return qn_stream_refuse(
+		s, n, "stream.operand",
+		"the constant '%s' has %lld rows of its own, which do not move with the "
+		"window",
+		x->name, (long long)x->type->dim[at]);
+}
+
+bool
+qn_flow_elementwise(qn_stream *s, const qn_node *n, const qn_rows *first, qn_rows *out)
+{
+	*out = (qn_rows){.n = 0};
+	(void)first;
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_rows *x = &s->rows[n->in[i]];
+		const int32_t axis = x->axis + n->type->rank - qn_flow_type(s, n, i)->rank;
+
+		if (x->kind != QN_STREAM_ROWS)
+			continue;
+		if (out->n == 0) {
+			(void)qn_flow_same(x, axis, out);
+			continue;
+		}
+		if (out->axis != axis || out->n != x->n || out->shift != x->shift)
+			return qn_stream_refuse(s, n, "stream.operand",
+						"a hop moves its operands in different ways");
+		out->lo = out->lo > x->lo ? out->lo : x->lo;
+		out->hi = out->hi < x->hi ? out->hi : x->hi;
+	}
+	if (out->hi <= out->lo)
+		out->lo = out->hi = 0;
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (s->rows[n->in[i]].kind != QN_STREAM_ROWS &&
+		    !qn_flow_has_no_rows(s, n, i, out->axis))
+			return false;
+	return true;
+}
+
+/* What the operands are; *data: the first with rows, NULL: none has. */
+static qn_stream_kind
+kind_of(const qn_stream *s, const qn_node *n, const qn_rows **data)
+{
+	qn_stream_kind kind = n->op == QN_OP_input ? QN_STREAM_WINDOW : QN_STREAM_FIXED;
+
+	*data = NULL;
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const qn_rows *x = &s->rows[n->in[i]];
+
+		kind = x->kind > kind ? x->kind : kind;
+		if (x->kind == QN_STREAM_ROWS && *data == NULL)
+			*data = x;
+	}
+	return kind;
+}
+
+/* A node with rows among its operands. */
+static bool
+follow(qn_stream *s, qn_id id, const qn_rows *x, qn_rows *out)
+{
+	const qn_node *n = qn_graph_node(s->g, id);
+	const qn_elem *e = n->type->is_tuple ? NULL : n->type->elem;
+
+	if (!n->type->is_tuple && qn_type_count(n->type) < 0)
+		return qn_flow_all_rows(s, n, "its shape is not known");
+	if (s->loops.n > 0 && s->loops.with[id] != 0)
+		return qn_flow_all_rows(s, n, "it is in a loop");
+	if (qn_flow_rules[n->op] == NULL)
+		return qn_flow_all_rows(s, n, "its rows do not follow from the rows near them");
+	if (!qn_flow_rules[n->op](s, n, x, out))
+		return false;
+	if (out->kind == QN_STREAM_ROWS && e != NULL && qn_elem_is_quant(e) &&
+	    e->gran != QN_PER_TENSOR && (e->gran != QN_PER_AXIS || e->axis[0] == out->axis))
+		return qn_flow_all_rows(s, n, "each of its rows has a scale of its own");
+	return true;
+}
+
+void
+qn_stream_flow(qn_stream *s, qn_id id)
+{
+	const qn_node *n = qn_graph_node(s->g, id);
+	qn_rows *out = &s->rows[id];
+	const qn_rows *x;
+	const qn_stream_kind kind = kind_of(s, n, &x);
+
+	out->kind = kind;
+	if (n == qn_stream_input(s))
+		*out = (qn_rows){.kind = QN_STREAM_ROWS,
+				 .axis = s->axis,
+				 .n = n->type->dim[s->axis],
+				 .shift = s->hop,
+				 .hi = n->type->dim[s->axis]};
+	else if (kind == QN_STREAM_REFUSED || x == NULL)
+		return;
+	else if (s->window != NULL && strcmp(s->window, n->name) == 0)
+		(void)qn_flow_from_window(out);
+	else if (!follow(s, id, x, out))
+		*out = (qn_rows){.kind = QN_STREAM_REFUSED};
+}

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# streaming.sh - networks over a window as networks over a hop: equal outputs, calibration on windows and on hops, the emitted program on
+# this machine and on a Cortex-M4, samples that are cut into steps, what cannot stream.
+. "$(dirname "$0")/common.inc"
+
+# 11 frames of 4 features; padding at both ends, a stride of 2.
+cat >net.qir <<'X'
+model "net"
+graph @main(%x: tensor<1x11x4x1xf32>) {
+  %w = const : tensor<6x4x3x1xf32> rand 1
+  %c = conv2d %x, %w {stride=[2,1], padding=same}
+  %r = relu %c
+  %v = const : tensor<5x3x3x6xf32> rand 2
+  %d = conv2d %r, %v {padding=same}
+  %p = avg_pool %d {kernel=[6,4], stride=[6,4]}
+  %f = flatten %p
+  %k = const : tensor<3x5xf32> rand 3
+  %l = dense %f, %k
+  %y = softmax %l
+  return %y
+}
+X
+floats() { # FILE SHAPE COUNT SEED
+	for ((i = 0; i < $3; i++)); do
+		v=$(((($4 + i) * 7919 + i * i * 31) % 255))
+		printf '\\000\\000\\%03o\\%03o' $((v / 2 + 64)) $((v % 2 ? 63 : 191))
+	done | xargs -0 printf | npy "$1" '<f4' "$2"
+}
+floats x.npy '9, 11, 4, 1' 396 3
+
+# ---- windows and hops ----
+
+silent 'float window' run -q net.qir x.npy -o y.npy
+for hop in 2 4 8; do
+	silent "float, hop $hop" run -q net.qir x.npy --stream axis=1,hop=$hop -o hop.npy
+	same "float, hop $hop" y.npy hop.npy
+done
+for form in i8 u8 i16; do
+	good "$form" opt -q net.qir --calib x.npy --activations $form --stop-after=tables -o $form.json
+	silent "$form window" run -q $form.json x.npy -o y.npy
+	silent "$form hop" run -q $form.json x.npy --stream axis=1,hop=2 -o hop.npy
+	same "$form hop" y.npy hop.npy
+	good "$form in one run" opt -q net.qir --calib x.npy --activations $form --stop-after=tables --stream axis=1,hop=2 -o one.json
+	silent "$form, two runs" opt -q $form.json --stream axis=1,hop=2 -o two.json
+	sed 's/"options": "[^"]*"//' one.json >one
+	sed 's/"options": "[^"]*"//; s/two.safetensors/one.safetensors/' two.json >two
+	same "$form, two runs" one two
+	silent "$form, streamed file" run -q two.json x.npy -o hop.npy
+	same "$form, streamed file" y.npy hop.npy
+done
+
+# Threads, and hops as samples: the last of each 6 belongs to the window.
+silent 'threads' run -q i8.json x.npy --stream axis=1,hop=2 --threads 3 -o hop.npy
+silent 'one thread' run -q i8.json x.npy --stream axis=1,hop=2 --threads 1 -o one.npy
+same 'threads' hop.npy one.npy
+silent 'streamed float' opt -q net.qir --stream axis=1,hop=2 -o stream.qir
+{ bytes 4 '\000\000\000\000' && tail -c +129 x.npy | head -c 176; } | npy hops.npy '<f4' '6, 2, 4, 1'
+silent 'hops' run -q stream.qir hops.npy --sequence 6 -o each.npy
+tail -c 12 each.npy >last
+run run -q net.qir x.npy -o y.npy
+tail -c +129 y.npy | head -c 12 >first
+same 'the last hop' first last
+case_of 'sequences twice' 2 data.sequence 'each sample is a sequence of 6 steps already' run -q stream.qir x.npy --sequence 6 -o out.npy
+
+# Calibration on the stream: another network of values, as accurate.
+good 'calibrated on hops' compile -q stream.qir --calib x.npy --self-test 2 -o hops
+has_words 'calibrated on hops' stdout 'state  |input        x : tensor<1x2x4x1'
+good 'agreement' eval -q net.qir --calib x.npy --data x.npy --stream axis=1,hop=2
+has_words 'agreement' stdout integer
+
+# ---- the program ----
+
+good compile compile -q net.qir --calib x.npy --stream axis=1,hop=2 --target cortex-m4 --self-test 3 -o out
+has_words compile stdout 'state  |window       |input        x : tensor<1x2x4x1|self'
+cases=$((cases + 1))
+${CC:-cc} -O2 -Wall -Wextra -Werror -DQN_PORTABLE -DNET_TRACE -DNET_SELFTEST_MAIN out/net.c out/net_weights.c out/net_selftest.c -o out/test 2>stderr &&
+	out/test >stdout && grep -q 'self-test passed (18 samples' stdout || fail 'self-test' 'it fails' stdout
+has_words report out/net.report.json 'stream=axis=1,hop=2'
+silent inspect inspect net.qir --stream axis=1,hop=2
+has_words inspect stdout 'state        x.rows'
+
+# ---- what cannot stream ----
+
+case_of 'hop of the stride' 3 stream.stride "node 'c': error: conv2d cannot stream: it has a stride of 2|make the hop a multiple of 2" run net.qir x.npy --stream axis=1,hop=1 -o out.npy
+for hop in 0 -1 11 99 2.5 two 99999999999999999999 ''; do
+	case_of "hop '$hop'" 2 stream.option hop compile net.qir --calib x.npy --stream "axis=1,hop=$hop" -o out
+done
+for axis in 0 -1 4 99999999999999999999 x; do
+	case_of "axis '$axis'" 2 stream.option axis compile net.qir --calib x.npy --stream "axis=$axis,hop=2" -o out
+done
+case_of 'no axis' 2 stream.option 'axis is missing' opt net.qir --stream hop=2
+case_of 'unknown input' 2 stream.option 'the model has no input audio' opt net.qir --stream audio:axis=1,hop=2
+case_of 'window' 2 stream.option "did you mean" opt net.qir --stream axis=1,hop=2,window=yy
+case_of 'twice' 3 stream.state "the network has the state 'x.rows' already" opt stream.qir --stream axis=1,hop=2
+silent 'window' run -q net.qir x.npy --stream axis=1,hop=1,window=c -o hop.npy
+same 'window' y.npy hop.npy
+
+# ---- keyword spotting, as it is delivered ----
+
+kws=${QUERN_DATA:-}/models/kws_int8.tflite
+if [ -r "$kws" ]; then
+	{ head -c 128 "$QUERN_DATA/samples/kws_x.npy" | sed 's/(500, /(24,  /' && tail -c +129 "$QUERN_DATA/samples/kws_x.npy" | head -c $((24 * 490)); } >some.npy
+	silent 'kws window' run -q "$kws" some.npy -o y.npy
+	for hop in 2 4 6 48; do
+		silent "kws, hop $hop" run -q "$kws" some.npy --stream axis=1,hop=$hop -o hop.npy
+		same "kws, hop $hop" y.npy hop.npy
+	done
+	case_of 'kws, hop 1' 3 stream.stride "make the hop a multiple of 2" run -q "$kws" some.npy --stream axis=1,hop=1 -o out.npy
+	good 'kws float window' run -q "$QUERN_DATA/models/kws_hybrid_float.tflite" some.npy --input-zero 83 --input-scale 0.5847029 -o y.npy
+	good 'kws float hop' run -q "$QUERN_DATA/models/kws_hybrid_float.tflite" some.npy --input-zero 83 --input-scale 0.5847029 --stream axis=1,hop=2 -o hop.npy
+	same 'kws float' y.npy hop.npy
+	good 'kws program' compile -q "$kws" --calib some.npy --stream axis=1,hop=2 --target cortex-m4 --self-test 1 -o kws
+	if command -v arm-none-eabi-gcc qemu-system-arm >/dev/null; then
+		cases=$((cases + 1))
+		"$QUERN_SOURCE/tests/mcu/arm-cc" -O2 -DKWS_INT8_SELFTEST_MAIN kws/kws_int8.c kws/kws_int8_weights.c kws/kws_int8_selftest.c -o kws/m4 2>stderr &&
+			"$QUERN_SOURCE/tests/mcu/arm-run" kws/m4 >stdout && grep -q 'self-test passed (25 samples' stdout || fail 'kws in QEMU' 'it fails' stdout
+	fi
+else
+	echo 'keyword spotting: skipped, QUERN_DATA is not set or has no kws_int8.tflite'
+fi
+finish
