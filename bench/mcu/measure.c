@@ -6,12 +6,16 @@
  *   ok, stack 184
  *
  * case.h holds mcu_input and mcu_expected.  With MCU_STATE the network has a state, which is reset
- * before.  With MCU_EMPTY the network does nothing: what its firmware has beyond this one is the
+ * before, and case.h MCU_STEPS runs, of which the last is counted.  With MCU_EMPTY the network does nothing: what its firmware has beyond this one is the
  * network's. */
 #include "bench/mcu/board.h"
 #if !defined(MCU_CALIBRATE)
 #include "net.h"
 #include "case.h"
+#endif
+
+#if !defined(MCU_STEPS)
+#define MCU_STEPS 1
 #endif
 
 enum { PAINTED = 6144, PAINT = 0x5a };
@@ -57,7 +61,7 @@ is_right(void)
 #else
 
 static _Alignas(16) uint8_t scratch[NET_SCRATCH_BYTES];
-static _Alignas(16) uint8_t output[sizeof(mcu_expected)];
+static _Alignas(16) uint8_t output[sizeof(mcu_expected) / MCU_STEPS];
 
 #if defined(MCU_STATE)
 static net_state state;
@@ -82,10 +86,13 @@ net_run(STATE_PARAMETER void *s, const net_inputs *in, net_outputs *out)
 }
 #endif
 
+static uint32_t step = MCU_STEPS - 1;
+
 static void
 measured(void)
 {
-	net_inputs in = {(const void *)mcu_input};
+	net_inputs in = {
+		(const void *)((const char *)mcu_input + step * (sizeof(mcu_input) / MCU_STEPS))};
 	net_outputs out = {(void *)output};
 
 	net_run(STATE scratch, &in, &out);
@@ -94,9 +101,9 @@ measured(void)
 static int
 is_right(void)
 {
-	const uint8_t *expected = (const uint8_t *)mcu_expected;
+	const uint8_t *expected = (const uint8_t *)mcu_expected + step * sizeof(output);
 
-	for (uint32_t i = 0; i < sizeof(mcu_expected); i++)
+	for (uint32_t i = 0; i < sizeof(output); i++)
 		if (output[i] != expected[i])
 			return 0;
 	return 1;
@@ -147,6 +154,13 @@ mcu_main(void)
 #endif
 #if defined(MCU_STATE) && !defined(MCU_EMPTY)
 	net_reset(&state);
+	for (step = 0; step + 1 < MCU_STEPS; step++) {
+		measured();
+		if (!is_right()) {
+			mcu_print("wrong bytes before the last run\n");
+			return 1;
+		}
+	}
 #endif
 	mcu_begin();
 	measured();
