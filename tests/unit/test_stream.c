@@ -2,6 +2,8 @@
 /* test_stream.c - streamed networks through the public interface: windows, longer samples and hops as samples, mistakes.
  *
  *   y = the largest sum of two neighbours among 5 rows; a hop of 2 rows */
+#define _POSIX_C_SOURCE 200809L
+
 #include "tests/unit/formats_fixture.h"
 
 #include "quern/measure.h"
