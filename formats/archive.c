@@ -44,7 +44,10 @@ qn_archive_set(qn_archive_data *d, const qn_property *p)
 	const size_t i = index_of(&d->keys, p->key);
 
 	if (i != 0) {
+		const char *key = d->property[i - 1].key;
+
 		d->property[i - 1] = *p;
+		d->property[i - 1].key = key; /* that of p need not live on */
 		return;
 	}
 	d->property = qn_arena_grow(d->arena, d->property, &d->property_cap, d->nproperty + 1,

@@ -161,10 +161,32 @@ params_of_a_model(void **state)
 	qn_close(ctx);
 }
 
+/* The caller's text of a key need not live on, also of one that is replaced. */
+static void
+replaced_properties(void **state)
+{
+	qn_ctx *ctx = qn_open(NULL);
+	char key[16] = "blocks";
+	qn_property_view p;
+	qn_archive *x;
+
+	(void)state;
+	assert_int_equal(qn_archive_new(ctx, &x), QN_OK);
+	assert_int_equal(qn_archive_set_property(x, "blocks", "1"), QN_OK);
+	assert_int_equal(qn_archive_set_property(x, key, "2"), QN_OK);
+	memset(key, 'x', sizeof key - 1);
+	assert_int_equal(qn_archive_properties(x), 1);
+	assert_int_equal(qn_archive_property(x, 0, &p), QN_OK);
+	assert_string_equal(p.key, "blocks");
+	assert_string_equal(p.json, "2");
+	qn_close(ctx);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(replaced_properties),
 		cmocka_unit_test(quantizers),
 		cmocka_unit_test(parts),
 		cmocka_unit_test(params_of_an_archive),
