@@ -18,6 +18,7 @@ enum {
 	LLM_HEADS = 4,
 	LLM_KV_HEADS = 2,
 	LLM_VOCAB = 48,
+	LLM_TOKENS = 512, /* of stories260K */
 };
 
 typedef struct llm_file {
@@ -31,13 +32,20 @@ typedef struct llm_file {
 	const char *form;        /* layout of the matrices, or bf16 of all tensors; NULL: f32 */
 	const char *drop;        /* a tensor or key that is left out; NULL: none */
 	const char *key, *value; /* a key that gets this value; NULL: none */
-	const char *extra;       /* a tensor that no network has; NULL: none */
+	const char *tokens; /* a GGUF file whose LLM_TOKENS tokens it has; NULL: without texts */
+	const char *extra;  /* a tensor that no network has; NULL: none */
 } llm_file;
 
 static int
 llm_width(const llm_file *f)
 {
 	return f->width > 0 ? f->width : 32;
+}
+
+static int
+llm_vocabulary(const llm_file *f)
+{
+	return f->tokens != NULL ? LLM_TOKENS : LLM_VOCAB;
 }
 
 /* The file that is written. */
@@ -144,7 +152,7 @@ llm_tensors(llm_writer *w)
 	const int width = llm_width(w->f), hidden = 2 * width;
 
 	llm_add(w, -1, "token_embd.weight", "model.embed_tokens.weight",
-		w->f->no_tokens ? -1 : LLM_VOCAB, width);
+		w->f->no_tokens ? -1 : llm_vocabulary(w->f), width);
 	for (int i = 0; i < (w->f->blocks > 0 ? w->f->blocks : 2); i++) {
 		llm_add(w, i, "attn_norm.weight", "input_layernorm.weight", 0, width);
 		llm_add(w, i, "attn_q.weight", "self_attn.q_proj.weight", q, width);
@@ -163,7 +171,7 @@ llm_tensors(llm_writer *w)
 	}
 	llm_add(w, -1, "output_norm.weight", "model.norm.weight", 0, width);
 	if (!w->f->tied)
-		llm_add(w, -1, "output.weight", "lm_head.weight", LLM_VOCAB, width);
+		llm_add(w, -1, "output.weight", "lm_head.weight", llm_vocabulary(w->f), width);
 	if (w->f->extra != NULL)
 		llm_add(w, -1, w->f->extra, w->f->extra, 0, 4);
 }
@@ -202,9 +210,12 @@ static void
 llm_file_write(qn_ctx *ctx, const llm_file *f, const char *path)
 {
 	llm_writer w = {.ctx = ctx, .f = f, .seed = 7};
+	qn_archive *tokens;
 	char key[96], json[96];
 
 	(void)qn_archive_new(ctx, &w.x);
+	if (f->tokens != NULL && qn_archive_open(ctx, f->tokens, &tokens) == QN_OK)
+		(void)qn_archive_copy_properties(w.x, tokens); /* its own are set below */
 	(void)snprintf(json, sizeof json, "\"%s\"", f->arch);
 	llm_set(&w, "general.architecture", json);
 	for (size_t i = 0; i < LLM_NKEYS; i++) {
@@ -216,24 +227,27 @@ llm_file_write(qn_ctx *ctx, const llm_file *f, const char *path)
 	(void)snprintf(json, sizeof json, "%d", f->head_dim);
 	if (f->head_dim > 0)
 		llm_set(&w, key, json);
+	(void)snprintf(key, sizeof key, "%s.attention.value_length", f->arch);
+	if (f->head_dim > 0)
+		llm_set(&w, key, json);
 	(void)snprintf(key, sizeof key, "%s.attention.layer_norm_rms_epsilon", f->arch);
-	llm_set(&w, key, "0.001");
+	llm_set(&w, key, "0.0009765625");
 	(void)snprintf(key, sizeof key, "%s.rope.freq_base", f->arch);
-	llm_set(&w, key, "500.0");
+	llm_set(&w, key, "500.5");
 	if (f->key != NULL)
 		llm_set(&w, f->key, f->value);
 	llm_tensors(&w);
-	/* llama3 of heads of 8 and base 500: wave lengths 6.3, 30, 140 and 664; up to 64 / 4 stay, from 64 / 1 on
-	 * are divided by 8, between mixed by (64 / 29.71 - 1) / 3 */
+	/* llama3 of heads of 8 and base 500.5: wave lengths 6.3, 30, 140 and 664; up to 64 / 4 stay, from 64 / 1 on
+	 * are divided by 8, between mixed by (64 / 29.72 - 1) / 3 */
 	(void)snprintf(key, sizeof key, "%s.rope.scaling.type", f->arch);
 	if (f->linear)
 		llm_set(&w, key, "\"linear\"");
 	(void)snprintf(key, sizeof key, "%s.rope.scaling.factor", f->arch);
 	if (f->linear)
-		llm_set(&w, key, "4.0");
+		llm_set(&w, key, "4.5");
 	if (f->llama3)
 		llm_store(&w, "rope_freqs.weight", 1, (const int64_t[]){4},
-			  (const float[]){1, 1 / (0.3846863F + (1 - 0.3846863F) / 8), 8, 8});
+			  (const float[]){1, 1 / (0.3845070F + (1 - 0.3845070F) / 8), 8, 8});
 	(void)qn_archive_save(w.x, path);
 	qn_archive_free(w.x);
 }
@@ -283,9 +297,10 @@ llm_folder_write(qn_ctx *ctx, const llm_file *f, const char *folder)
 	(void)mkdir(folder, 0777);
 	(void)snprintf(path, sizeof path, "%s/config.json", folder);
 	out = fopen(path, "w");
-	(void)fprintf(out,
-		      "{\"model_type\": \"%s\", \"rms_norm_eps\": 0.001, \"rope_theta\": 500.0",
-		      f->arch);
+	(void)fprintf(
+		out,
+		"{\"model_type\": \"%s\", \"rms_norm_eps\": 0.0009765625, \"rope_theta\": 500.5",
+		f->arch);
 	for (size_t i = 0; i < LLM_NKEYS; i++)
 		(void)fprintf(out, ", \"%s\": %d", llm_keys[i].other, llm_number(f, i));
 	if (f->head_dim > 0)
@@ -293,7 +308,7 @@ llm_folder_write(qn_ctx *ctx, const llm_file *f, const char *folder)
 	if (f->key != NULL)
 		(void)fprintf(out, ", \"%s\": %s", f->key, f->value);
 	if (f->linear)
-		(void)fputs(", \"rope_parameters\": {\"type\": \"linear\", \"factor\": 4}", out);
+		(void)fputs(", \"rope_parameters\": {\"type\": \"linear\", \"factor\": 4.5}", out);
 	if (f->llama3)
 		(void)fputs(", \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8.0, "
 			    "\"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0, "
