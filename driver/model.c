@@ -52,6 +52,18 @@ stem(qn_arena *a, const char *path)
 			     dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
 }
 
+/* The last name of the path of a folder, dots included: "models/tiny-1.5/" is tiny-1.5. */
+static const char *
+folder_name(qn_arena *a, const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 0 && path[n - 1] == '/')
+		n--;
+	const char *name = qn_path_base(qn_arena_strn(a, path, n));
+	return name[strspn(name, ".")] != '\0' ? name : "model"; /* ".", "..", "/" */
+}
+
 /* Whether the host ties an output to this input. */
 static bool
 is_tied(const model_call *c, const char *input)
@@ -175,7 +187,11 @@ load(void *arg, qn_arena *scratch)
 	size_t n;
 
 	QN_TRY(qn_progress(env, "load", 0, 1));
-	qn_box_new(c->ctx, stem(scratch, c->path), &c->box);
+	qn_import_format foreign = qn_import_format_of(c->path);
+	qn_box_new(c->ctx,
+		   foreign == QN_IMPORT_HUGGING_FACE ? folder_name(scratch, c->path)
+						     : stem(scratch, c->path),
+		   &c->box);
 	qn_model_box *box = c->box;
 	box->m.types.lax_zp = c->opts.lax_zp != 0;
 	QN_TRY(check_context(c));
@@ -183,7 +199,6 @@ load(void *arg, qn_arena *scratch)
 	QN_TRY(qn_host_pointers(env, "tie", c->opts.ntie, c->opts.tie));
 	QN_TRY(qn_host_list(env, "value", c->opts.nvalue, c->opts.value));
 	QN_TRY(take_values(c, scratch));
-	qn_import_format foreign = qn_import_format_of(c->path);
 	if (foreign == QN_IMPORT_NONE)
 		QN_TRY(check_own_format(c));
 	if (foreign != QN_IMPORT_NONE) {
@@ -200,7 +215,7 @@ load(void *arg, qn_arena *scratch)
 	if (qn_model_entry(&box->m) == NULL)
 		return qn_report(env, QN_EINVALID, "model.empty", c->path, "the file has no graph");
 	box->m.scratch = scratch;
-	if (foreign == QN_IMPORT_NONE)
+	if (foreign != QN_IMPORT_ONNX && foreign != QN_IMPORT_TFLITE) /* these read them */
 		QN_TRY(qn_pin_inputs(&box->m, c->path, c->how.npin, c->how.pin));
 	if (c->opts.quant_params != NULL)
 		QN_TRY(qn_import_quant_params(&box->m, c->opts.quant_params));

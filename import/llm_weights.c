@@ -123,7 +123,7 @@ value_of(qn_llm *l, const char *name, const qn_layout_tensor *t)
 	qn_importer *im = &l->im;
 	const qn_tensor *x = NULL;
 
-	if (!qn_layout_is_constant(t)) {
+	if (!qn_layout_is_constant(t) || (im->how->from_float && !qn_layout_is_plain(t))) {
 		if (qn_layout_is_plain(t) || qn_layout_is_quantizer(t))
 			return wrong(l, name, "it has no values that a weight can have");
 		if (!qn_importer_take(im, (uint64_t)qn_layout_elements(t) * sizeof(float)))

@@ -44,7 +44,8 @@ const option_row option_rows[] = {
 	 TEXT(encodings), .value = "FILE.json",
 	 .help = "AIMET encodings instead of calibration: scales and offsets by tensor name"},
 	{"--from-float", 0, GROUP_CALIBRATION, READING, FLAG(from_float),
-	 .help = "dequantize an already quantized .onnx or .tflite MODEL and recalibrate it"},
+	 .help = "dequantize an already quantized .onnx, .tflite or .gguf MODEL and recalibrate "
+		 "it"},
 	{"--shard", 0, GROUP_CALIBRATION, CMD_CALIBRATE, TEXT(shard), .value = "K/N",
 	 .help = "part K of N of the samples, K from 1, for one pass; needs -o"},
 

@@ -274,8 +274,8 @@ typedef struct qn_import_opts { /* all zero: defaults */
 	 * or by input and axis ("image:0=1").  For .onnx and .tflite.  Error: import.dim. */
 	const char *const *dim;
 	size_t ndim;
-	/* 1: dequantize an already quantized model, so that it can be recalibrated.  For .onnx
-	 * and .tflite.  Error: import.from-float. */
+	/* 1: dequantize an already quantized model, so that it can be recalibrated.  For .onnx,
+	 * .tflite and .gguf.  Error: import.from-float. */
 	int from_float;
 	/* Inputs that become constants, for all formats.  Errors: import.value (unknown name,
 	 * wrong shape, type or range).  Warning: import.fixed (an output depends on no other

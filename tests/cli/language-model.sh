@@ -52,6 +52,14 @@ for arch in llama qwen2 gemma; do
 		./selftest >stdout || fail "$arch C" 'its self-test fails' stderr
 done
 
+# The values of the weights, to be quantized again: per channel.
+silent float run llama.gguf b.npy -o float.npy --context 24 --from-float
+silent blocks run llama.gguf b.npy -o blocks.npy --context 24
+same float float.npy blocks.npy
+good 'float C' compile llama.gguf --from-float --calib b.npy --sequence 12 --name net -o float --explain kernels
+! grep -q qn_dense_blocks stdout || fail 'float C' 'weights in blocks' stdout
+case_of value 2 import.value "'nothing'|token" inspect llama.gguf --input-value nothing=1
+
 # In eval: the perplexity of 24 tokens is e to the mean of the losses.
 tokens next.npy $first $more
 good eval eval llama.gguf --data b.npy --labels next.npy --score loss --quiet

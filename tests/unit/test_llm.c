@@ -15,6 +15,7 @@
 #include "tests/unit/plain_llm.h"
 
 enum { CONTEXT = 24, TOKENS = 100 };
+#define FOLDER "x-1.5"
 
 typedef struct rig {
 	qn_ctx *ctx;
@@ -36,9 +37,12 @@ set_up(void **state)
 static int
 tear_down(void **state)
 {
-	static const char *const files[] = {
-		"x/config.json",        "x/model.safetensors",  "x/model.safetensors.index.json",
-		"x/part-0.safetensors", "x/part-1.safetensors", "x.gguf"};
+	static const char *const files[] = {FOLDER "/config.json",
+					    FOLDER "/model.safetensors",
+					    FOLDER "/model.safetensors.index.json",
+					    FOLDER "/part-0.safetensors",
+					    FOLDER "/part-1.safetensors",
+					    "x.gguf"};
 	rig *r = *state;
 	char path[128];
 
@@ -47,7 +51,7 @@ tear_down(void **state)
 		(void)snprintf(path, sizeof path, "%s/%s", r->folder, files[i]);
 		(void)unlink(path);
 	}
-	(void)snprintf(path, sizeof path, "%s/x", r->folder);
+	(void)snprintf(path, sizeof path, "%s/" FOLDER, r->folder);
 	(void)rmdir(path);
 	assert_int_equal(rmdir(r->folder), 0);
 	free(r);
@@ -142,7 +146,7 @@ logits(void **state)
 	draw_tokens(TOKENS, LLM_VOCAB, token);
 	for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
 		const llm_file *f = &networks[i];
-		const char *gguf = at(r, "x.gguf"), *folder = at(r, "x");
+		const char *gguf = at(r, "x.gguf"), *folder = at(r, FOLDER);
 
 		llm_file_write(r->ctx, f, gguf);
 		const float *y = run(r->ctx, gguf, CONTEXT, TOKENS, LLM_VOCAB, token);
@@ -153,7 +157,7 @@ logits(void **state)
 		if (f->form != NULL && !(bf16 && strcmp(f->arch, "llama") == 0))
 			continue; /* norms minus 1 are not the same in bf16 */
 		if (!f->shards)   /* an index is read first */
-			(void)unlink(at(r, "x/model.safetensors.index.json"));
+			(void)unlink(at(r, FOLDER "/model.safetensors.index.json"));
 		llm_folder_write(r->ctx, f, folder);
 		y = run(r->ctx, folder, CONTEXT, TOKENS, LLM_VOCAB, token);
 		const double e = difference(r->ctx, gguf, y, CONTEXT, TOKENS, token);
@@ -277,7 +281,7 @@ refusals(void **state)
 	}
 }
 
-/* Keys of a config.json that are refused. */
+/* The name of a folder, and keys of its config.json that are refused. */
 static void
 folders(void **state)
 {
@@ -298,14 +302,20 @@ folders(void **state)
 	};
 	rig *r = *state;
 	qn_import_opts o = {.size = sizeof o, .context = 16};
+	const llm_file good = {.arch = "llama"};
+	qn_model *named;
+
+	llm_folder_write(r->ctx, &good, at(r, FOLDER));
+	assert_int_equal(qn_import(r->ctx, at(r, FOLDER "//"), &o, &named), QN_OK);
+	assert_string_equal(qn_model_name(named), FOLDER);
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		const llm_file f = {.arch = "llama", .key = rows[i].key, .value = rows[i].value};
 		qn_model *m;
 
-		llm_folder_write(r->ctx, &f, at(r, "x"));
+		llm_folder_write(r->ctx, &f, at(r, FOLDER));
 		qn_diag_clear(r->ctx);
-		assert_int_not_equal(qn_import(r->ctx, at(r, "x"), &o, &m), QN_OK);
+		assert_int_not_equal(qn_import(r->ctx, at(r, FOLDER), &o, &m), QN_OK);
 		const qn_diagnostic d = qn_diag_get(r->ctx, 0);
 		if (strcmp(d.id, rows[i].id) != 0 || strstr(d.message, rows[i].text) == NULL)
 			fail_msg("row %zu: %s: %s [%s]", i, d.place, d.message, d.id);
