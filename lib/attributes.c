@@ -79,13 +79,13 @@ set_attr(qn_lib_walk *w, const qn_attr_info *info, const qn_item *x, qn_attrs *a
 		return x->kind == QN_ITEM_TEXT &&
 		       (*(int32_t *)at = qn_enum_find(info, x->text)) >= 0;
 	case QN_ATTR_INTEGERS: {
-		int64_t *v = QN_NEW(w->lib->a, int64_t, x->n + 1);
+		int64_t *v = QN_NEW(w->lib->a, int64_t, x->kind == QN_ITEM_LIST ? x->n + 1 : 1);
 
 		*(qn_integers *)at = (qn_integers){.v = v};
 		return integers_of(x, SIZE_MAX, v, &((qn_integers *)at)->n);
 	}
 	case QN_ATTR_REALS: {
-		double *v = QN_NEW(w->lib->a, double, x->n + 1);
+		double *v = QN_NEW(w->lib->a, double, x->kind == QN_ITEM_LIST ? x->n + 1 : 1);
 
 		*(qn_reals *)at = (qn_reals){.v = v};
 		return reals_of(x, v, &((qn_reals *)at)->n);

@@ -149,8 +149,10 @@ magnitude(qn_lib_walk *w, const qn_item *arg, size_t n, qn_item *out)
 	(void)w;
 	(void)n;
 	*out = arg[0];
-	out->i = out->i < 0 ? -out->i : out->i;
-	out->r = fabs(out->r);
+	if (out->kind == QN_ITEM_INT)
+		out->i = out->i < 0 ? -out->i : out->i;
+	else
+		out->r = fabs(out->r);
 	return true;
 }
 

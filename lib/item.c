@@ -94,7 +94,9 @@ qn_item_equal(const qn_item *a, const qn_item *b)
 		return strcmp(a->text, b->text) == 0;
 	if (a->kind == QN_ITEM_VALUE)
 		return a->id == b->id;
-	for (size_t i = 0; a->kind == QN_ITEM_LIST && a->n == b->n && i < a->n; i++)
+	if (a->kind != QN_ITEM_LIST)
+		return true;
+	for (size_t i = 0; a->n == b->n && i < a->n; i++)
 		if (!qn_item_equal(&a->at[i], &b->at[i]))
 			return false;
 	return a->n == b->n;

@@ -23,12 +23,16 @@ typedef enum qn_item_kind {
 
 typedef struct qn_item {
 	qn_item_kind kind;
-	int64_t i;
-	double r;
-	const char *text;
-	size_t n; /* of at */
-	const struct qn_item *at;
-	qn_id id;
+	union { /* by kind: INT, REAL, TEXT, VALUE, LIST; NONE: zeros */
+		int64_t i;
+		double r;
+		const char *text;
+		qn_id id;
+		struct {
+			size_t n;
+			const struct qn_item *at;
+		};
+	};
 } qn_item;
 
 /* Integers are beyond no such number: sums of two of them do not overflow. */

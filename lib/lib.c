@@ -11,12 +11,16 @@
 #include "lib/embedded.h"
 #include "lib/parser.h"
 
-enum { WORK = 1 << 22 }; /* expressions and items of lists of all compositions of a file */
+enum { ROOM = 32 << 20 }; /* bytes of lists */
+enum { WORK = 1 << 22 };  /* expressions and items of lists of all compositions of a file */
 
 bool
 qn_lib_may(qn_lib_walk *w, uint64_t n)
 {
-	if (n <= w->lib->work) {
+	const uint64_t bytes = n > 1 ? n * sizeof(qn_item) : 0;
+
+	if (n <= w->lib->work && bytes <= w->lib->room) {
+		w->lib->room -= bytes;
 		w->lib->work -= n;
 		return true;
 	}
@@ -186,6 +190,7 @@ qn_lib_open(qn_lib *lib, qn_model *m, qn_graph *g, qn_arena *a, const qn_lib_hos
 
 	*lib = (qn_lib){.m = m, .g = g, .a = a, .host = host};
 	lib->work = work > UINT64_MAX / WORK ? UINT64_MAX : WORK * work;
+	lib->room = work > UINT64_MAX / ROOM ? UINT64_MAX : ROOM * work;
 	lib->times = work < 1 << 20 ? (int64_t)work : 1 << 20;
 	qn_map_init(&lib->defs, a);
 	qn_map_init(&lib->added, a);

@@ -80,6 +80,7 @@ typedef struct qn_lib {
 	/* name -> qn_lib_def: of the library; of files that were added, which see both, theirs first */
 	qn_map defs, added;
 	qn_map words;           /* names in texts, each once */
+	uint64_t room;          /* bytes that lists may still take */
 	uint64_t work;          /* expressions that may still be computed */
 	int depth;              /* of calls */
 	int64_t version, times; /* `version` and `limit` of texts */

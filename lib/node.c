@@ -145,7 +145,9 @@ operands_of(qn_lib_walk *w, const char *op, size_t n, const qn_item *operand, qn
 		for (size_t j = 0; j < m; j++, k++) {
 			const bool is_number = qn_item_is_number(&at[j]) && like != 0;
 
-			in[k] = is_number ? number(w, &at[j], like) : at[j].id;
+			in[k] = is_number                     ? number(w, &at[j], like)
+				: at[j].kind == QN_ITEM_VALUE ? at[j].id
+							      : 0;
 			if (in[k] != 0 || at[j].kind == QN_ITEM_NONE)
 				continue;
 			return !is_number &&

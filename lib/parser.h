@@ -70,7 +70,7 @@ typedef struct qn_lib_walk {
 	qn_map vars;   /* name, with % for values -> qn_item */
 	size_t wanted; /* results that the caller takes */
 	bool returned;
-	bool strict; /* attributes that the signature does not have are errors */
+	bool strict;    /* attributes that the signature does not have are errors */
 	qn_item result; /* a list */
 	int nest;
 } qn_lib_walk;

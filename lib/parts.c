@@ -14,7 +14,8 @@ static const qn_item anything = {.kind = QN_ITEM_ANY};
 bool
 qn_lib_push(qn_lib_walk *w, qn_lib_items *to, const qn_item *x)
 {
-	if (!qn_lib_may(w, 1))
+	/* what was there before it grows stays until the end */
+	if (!qn_lib_may(w, to->n == to->cap && to->n > 0 ? 2 * to->n : 1))
 		return false;
 	to->at = qn_arena_grow(w->lib->a, to->at, &to->cap, to->n + 1, sizeof *to->at);
 	to->at[to->n++] = *x;

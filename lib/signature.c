@@ -226,7 +226,7 @@ count_lines(qn_arena *a, qn_lib_file *file)
 bool
 qn_lib_read_file(qn_model *m, qn_lib_file *file)
 {
-	qn_lib lib = {.m = m, .a = m->arena, .work = 1 << 20};
+	qn_lib lib = {.m = m, .a = m->arena, .work = 1 << 20, .room = 1 << 20};
 	qn_lib_walk w = {.lib = &lib, .r = {.m = m, .line = 1, .syntax_id = "lib.syntax"}};
 	qn_lib_def **last = &file->def;
 
