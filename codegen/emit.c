@@ -116,6 +116,7 @@ qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 	e->macro = qn_ident_upper(a, p->name);
 	e->step_of = qn_step_of(p->g, p->step, p->nstep, a);
 	e->loops = qn_loops_find(p->g, a);
+	qn_plan_traces(p, a, &e->traces);
 	qn_names_init_as(&e->names, a, QN_NAME_SYMBOL, p->name);
 	name_ports(e);
 	take_own_names(e);

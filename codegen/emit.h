@@ -9,6 +9,7 @@
 #ifndef QN_CODEGEN_EMIT_H
 #define QN_CODEGEN_EMIT_H
 
+#include "codegen/traces.h"
 #include "codegen/target.h"
 #include "ir/buf.h"
 #include "ir/graph.h"
@@ -137,13 +138,16 @@ void qn_plan_explain(const qn_plan *p, qn_buf *b);
 /* The function that a step calls; NULL of an alias and where its op's own emitter decides. */
 const char *qn_step_function(const qn_graph *g, const qn_step *s, qn_arena *a);
 
+/* The results of a plan's steps that have a CRC; in arena a. */
+void qn_plan_traces(const qn_plan *p, qn_arena *a, qn_traces *out);
+
 /* What the self-test holds: for each sample the input bytes, the output bytes and the CRC-32 of
- * each step's result. */
+ * each step's result, of one in a loop the last and the first one. */
 typedef struct qn_selftest {
 	size_t nsample;
 	const void *const *in;  /* [nsample * qn_graph_fed] */
 	const void *const *out; /* [nsample * qn_graph_given] */
-	const uint32_t *crc;    /* [nsample * nstep] */
+	const uint32_t *crc;    /* [nsample * the number of traces] */
 	size_t sequence;        /* samples after which states are reset; 0: all */
 } qn_selftest;
 

@@ -52,23 +52,56 @@ put_order(qn_buf *b)
 		       "}\n\n");
 }
 
+/* The CRCs of steps in loops are not made in the order of their numbers. */
+static bool
+has_loops(const qn_emitter *e)
+{
+	return e->traces.n > e->traces.nstep;
+}
+
 static void
 put_trace(const qn_emitter *e, qn_buf *b)
 {
 	qn_buff(b, "#if defined(%s_TRACE)\n", e->macro);
 	qn_emit_widths(e, b);
-	qn_buf_puts(b, "static int failed;\n\n");
+	if (has_loops(e))
+		qn_buff(b,
+			"static uint32_t crc[%s_TRACES]; /* sent in the order of the numbers "
+			"*/\n\n",
+			e->macro);
+	else
+		qn_buf_puts(b, "static int failed;\n\n");
 	qn_emit_crc32(b);
 	qn_buff(b,
 		"void\n"
 		"%s_trace(uint32_t step, const void *data, uint32_t bytes)\n"
-		"{\n"
-		"\tuint32_t crc = crc32_of((const uint8_t *)data, bytes, width[step]);\n\n"
-		"\tto_little_endian(&crc, 4, 4);\n"
-		"\tfailed = failed != 0 || %s_device_write(&crc, 4) != 0;\n"
-		"}\n"
-		"#endif\n\n",
-		e->plan->name, e->plan->name);
+		"{\n",
+		e->plan->name);
+	if (has_loops(e))
+		qn_buf_puts(b,
+			    "\tcrc[step] = crc32_of((const uint8_t *)data, bytes, width[step]);\n");
+	else
+		qn_buff(b,
+			"\tuint32_t crc = crc32_of((const uint8_t *)data, bytes, width[step]);\n\n"
+			"\tto_little_endian(&crc, 4, 4);\n"
+			"\tfailed = failed != 0 || %s_device_write(&crc, 4) != 0;\n",
+			e->plan->name);
+	qn_buf_puts(b, "}\n#endif\n\n");
+}
+
+/* After a run: what the trace has sent, or what is sent now. */
+static void
+put_traced(const qn_emitter *e, qn_buf *b)
+{
+	qn_buff(b, "#if defined(%s_TRACE)\n", e->macro);
+	if (has_loops(e))
+		qn_buff(b,
+			"\t\tto_little_endian(crc, (uint32_t)sizeof(crc), 4);\n"
+			"\t\tif (%s_device_write(crc, (uint32_t)sizeof(crc)) != 0)\n",
+			e->plan->name);
+	else
+		qn_buf_puts(b, "\t\tif (failed != 0)\n");
+	qn_buf_puts(b, "\t\t\treturn 1;\n#endif\n");
 }
 
 /* "if (net_device_read(in_image, sizeof(in_image)) != 0)" for each input, or the outputs. */
@@ -125,10 +158,8 @@ put_loop(const qn_emitter *e, qn_buf *b)
 		"\tfor (;;) {\n",
 		name);
 	put_transfers(e, true, b);
-	qn_buff(b,
-		"\t\t%s_run(%ss, &in, &out);\n"
-		"#if defined(%s_TRACE)\n\t\tif (failed != 0)\n\t\t\treturn 1;\n#endif\n",
-		name, e->g->nstate > 0 ? "&state, " : "", macro);
+	qn_buff(b, "\t\t%s_run(%ss, &in, &out);\n", name, e->g->nstate > 0 ? "&state, " : "");
+	put_traced(e, b);
 	put_transfers(e, false, b);
 	if (qn_graph_fed(e->g) == 0) /* nothing says how often */
 		qn_buf_puts(b, "\t\treturn 0;\n");
@@ -180,7 +211,7 @@ qn_emit_device(qn_emitter *e, qn_buf *b)
 		"#else\n"
 		"static const char greeting[] = \"quern-device 1 %08x 0\\n\";\n"
 		"#endif\n\n",
-		macro, macro, macro, (unsigned)e->content, e->plan->nstep, (unsigned)e->content);
+		macro, macro, macro, (unsigned)e->content, e->traces.n, (unsigned)e->content);
 	put_order(b);
 	put_trace(e, b);
 	put_loop(e, b);

@@ -160,11 +160,11 @@ put_selftest(qn_emitter *e, qn_buf *b)
 	qn_buff(b,
 		"/* Runs the samples of %s_selftest.c. 0: all agree; else nonzero, with the sample "
 		"and\n"
-		" * the step that differ first. A step from %s_STEPS on is output *step - "
-		"%s_STEPS;\n"
+		" * the step that differ first. A step from %s_%s on is output *step - "
+		"%s_%s;\n"
 		" * without %s_TRACE only outputs are compared. Not re-entrant. */\n"
 		"int %s_selftest(uint32_t *sample, uint32_t *step);\n\n",
-		name, e->macro, e->macro, e->macro, name);
+		name, e->macro, qn_emit_traces(e), e->macro, qn_emit_traces(e), e->macro, name);
 }
 
 void
@@ -186,6 +186,11 @@ qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *
 			macro);
 	qn_buff(b, "#define %s_SCRATCH_ALIGN %d\n", macro, QN_SCRATCH_ALIGN);
 	qn_buff(b, "#define %s_STEPS %zu\n", macro, e->plan->nstep);
+	if (e->traces.n > e->traces.nstep)
+		qn_buff(b,
+			"#define %s_TRACES %zu /* from %s_STEPS on the first runs of steps in "
+			"loops */\n",
+			macro, e->traces.n, macro);
 	for (way = 1; way >= 0; way--) {
 		for (k = 0; k < qn_port_count(e, way == 1); k++) {
 			qn_port t = qn_port_of(e, way == 1, k);

@@ -5,7 +5,8 @@
  *           *(int32_t *)(void *)(s + 64) = i1;
  *           qn_loop_carry(&net_h_args, net_h0, s + 64, s + 80);       its first value, in the first run
  *           …
- *           if (i1 == 27) NET_TRACED(…);                             the trace has the last run
+ *           if (i1 == 0) NET_TRACED(…);                              the trace has the first run
+ *           if (i1 == 27) NET_TRACED(…);                             and the last one
  *           memcpy(s + 80, s + 208, 20);                             what is carried on
  *   } */
 #include <string.h>
@@ -115,19 +116,45 @@ qn_emit_loop_ends(qn_emitter *e, size_t i)
 }
 
 void
-qn_emit_traced(qn_emitter *e, size_t i)
+qn_plan_traces(const qn_plan *p, qn_arena *a, qn_traces *out)
 {
-	const qn_step *s = &e->plan->step[i];
+	qn_id *node = QN_NEW(a, qn_id, p->nstep + 1);
+
+	for (size_t i = 0; i < p->nstep; i++)
+		node[i] = p->step[i].node;
+	qn_traces_init(out, p->g, p->nstep, node, a);
+}
+
+const char *
+qn_emit_traces(const qn_emitter *e)
+{
+	return e->traces.n > e->traces.nstep ? "TRACES" : "STEPS";
+}
+
+/* Trace number `trace` of a step, in the first or the last run of the loops around it. */
+static void
+put_traced(qn_emitter *e, const qn_step *s, size_t trace, bool first)
+{
 	const char *before = "\tif (";
 	uint32_t k = e->loops.n > 0 ? e->loops.with[s->node] : 0;
 
 	for (; k != 0; k = e->loops.loop[k - 1].parent) {
-		const long long last = (long long)e->loops.loop[k - 1].count - 1;
+		const long long run = first ? 0 : (long long)e->loops.loop[k - 1].count - 1;
 
-		qn_buff(&e->run, "%si%u == %lld%s", before, (unsigned)k, last,
+		qn_buff(&e->run, "%si%u == %lld%s", before, (unsigned)k, run,
 			e->loops.loop[k - 1].parent == 0 ? ")\n\t" : "");
 		before = " && ";
 	}
-	qn_buff(&e->run, "\t%s_TRACED(%zu, %s, %zu);\n", e->macro, i,
+	qn_buff(&e->run, "\t%s_TRACED(%zu, %s, %zu);\n", e->macro, trace,
 		qn_emit_ref(e, s->node, QN_NPLAIN), s->bytes);
+}
+
+void
+qn_emit_traced(qn_emitter *e, size_t i)
+{
+	const qn_step *s = &e->plan->step[i];
+
+	if (e->traces.first[i] != 0)
+		put_traced(e, s, e->traces.first[i], true);
+	put_traced(e, s, i, false);
 }

@@ -72,12 +72,15 @@ void
 qn_emit_widths(const qn_emitter *e, qn_buf *b)
 {
 	const qn_plan *p = e->plan;
+	const size_t n = e->traces.n;
 
 	qn_buf_puts(b, "/* Bytes of a code. */\n");
-	qn_buff(b, "static const %suint8_t width[%zu] = {%s", qn_emit_rom(e),
-		p->nstep > 0 ? p->nstep : 1, p->nstep > 0 ? "" : "0");
-	for (size_t k = 0; k < p->nstep; k++, qn_buf_flush(b))
-		qn_buff(b, "%zu,", qn_elem_bytes(qn_graph_node(e->g, p->step[k].node)->type->elem));
+	qn_buff(b, "static const %suint8_t width[%zu] = {%s", qn_emit_rom(e), n > 0 ? n : 1,
+		n > 0 ? "" : "0");
+	for (size_t k = 0; k < n; k++, qn_buf_flush(b))
+		qn_buff(b, "%zu,",
+			qn_elem_bytes(
+				qn_graph_node(e->g, p->step[e->traces.step[k]].node)->type->elem));
 	qn_buf_puts(b, "};\n");
 }
 
@@ -106,16 +109,16 @@ qn_emit_crc32(qn_buf *b)
 static void
 put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 {
-	const qn_plan *p = e->plan;
-	size_t room = p->nstep > 0 ? p->nstep : 1, i, k; /* C has no empty arrays */
+	const size_t n = e->traces.n, room = n > 0 ? n : 1; /* C has no empty arrays */
+	size_t i, k;
 
 	qn_buff(b, "#if defined(%s_TRACE)\nstatic const %suint32_t step_crc[%zu][%zu] = {\n",
 		e->macro, qn_emit_rom(e), t->nsample, room);
 	for (i = 0; i < t->nsample; i++) {
-		qn_buf_puts(b, p->nstep > 0 ? "\t{" : "\t{0");
-		for (k = 0; k < p->nstep; k++, qn_buf_flush(b))
+		qn_buf_puts(b, n > 0 ? "\t{" : "\t{0");
+		for (k = 0; k < n; k++, qn_buf_flush(b))
 			qn_buff(b, "%s0x%08xu,", k % 7 == 6 ? "\n\t " : "",
-				(unsigned)t->crc[i * p->nstep + k]);
+				(unsigned)t->crc[i * n + k]);
 		qn_buf_puts(b, "},\n");
 	}
 	qn_buf_puts(b, "};\n");
@@ -126,13 +129,13 @@ put_trace(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 		"void\n"
 		"%s_trace(uint32_t step, const void *data, uint32_t bytes)\n"
 		"{\n"
-		"\tif (bad_step == %s_STEPS &&\n"
+		"\tif (bad_step == %s_%s &&\n"
 		"\t    crc32_of((const uint8_t *)data, bytes, width[step]) != "
 		"step_crc[at_sample][step])\n"
 		"\t\tbad_step = step;\n"
 		"}\n"
 		"#endif\n\n",
-		p->name, e->macro);
+		e->plan->name, e->macro, qn_emit_traces(e));
 }
 
 /* memcpy and memcmp of what lies in program memory. */
@@ -188,7 +191,7 @@ put_reset(const qn_emitter *e, const qn_selftest *t, qn_buf *b)
 static void
 put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 {
-	const char *name = e->plan->name, *macro = e->macro;
+	const char *name = e->plan->name, *macro = e->macro, *traces = qn_emit_traces(e);
 	const qn_graph *g = e->g;
 	const char *state = g->nstate > 0 ? "&state, " : "";
 	size_t k;
@@ -227,26 +230,32 @@ put_function(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	}
 	qn_buff(b,
 		"\t\t*sample = i;\n"
-		"#if defined(%s_TRACE)\n\t\tat_sample = i;\n\t\tbad_step = %s_STEPS;\n#endif\n"
+		"#if defined(%s_TRACE)\n\t\tat_sample = i;\n\t\tbad_step = %s_%s;\n#endif\n"
 		"\t\t%s_run(%ss, &in, &out);\n"
-		"#if defined(%s_TRACE)\n\t\tif (bad_step != %s_STEPS) {\n"
+		"#if defined(%s_TRACE)\n\t\tif (bad_step != %s_%s) {\n"
 		"\t\t\t*step = bad_step;\n\t\t\treturn 1;\n\t\t}\n#endif\n"
 		"\t\tbad = bad_output(i);\n"
-		"\t\tif (bad != %zu) {\n\t\t\t*step = %s_STEPS + bad;\n\t\t\treturn 1;\n\t\t}\n"
+		"\t\tif (bad != %zu) {\n\t\t\t*step = %s_%s + bad;\n\t\t\treturn 1;\n\t\t}\n"
 		"\t}\n\treturn 0;\n}\n\n",
-		macro, macro, name, state, macro, macro, qn_graph_given(g), macro);
+		macro, macro, traces, name, state, macro, macro, traces, qn_graph_given(g), macro,
+		traces);
 }
 
-/* "step bn1 (conv1, bn1, relu1)" */
+/* "step bn1 (conv1, bn1, relu1)", "first run of step h (lstm)" */
 static void
-put_label(const qn_emitter *e, const qn_step *s, qn_buf *b)
+put_label(const qn_emitter *e, size_t trace, qn_buf *b)
 {
+	const size_t i = e->traces.step[trace];
+	const qn_step *s = &e->plan->step[i];
+	const char *run = trace >= e->traces.nstep  ? "first run of "
+			  : e->traces.first[i] != 0 ? "last run of "
+						    : "";
 	qn_arena *tmp = qn_arena_child(e->arena);
 	qn_buf layers;
 
 	qn_buf_init(&layers, tmp);
 	qn_emit_layers(&layers, e->g, s, s->name);
-	qn_buff(b, "\t\"step %s", s->name);
+	qn_buff(b, "\t\"%sstep %s", run, s->name);
 	for (const char *p = qn_buf_str(&layers); *p != '\0'; p++)
 		qn_buf_putc(b, *p == '"' ? '\'' : *p); /* else as a comment may be */
 	qn_buf_puts(b, "\",\n");
@@ -279,9 +288,9 @@ put_main(qn_emitter *e, const qn_selftest *t, qn_buf *b)
 	size_t k;
 
 	qn_buff(b, "#ifdef %s_SELFTEST_MAIN\n/* Steps, then outputs. */\n", e->macro);
-	qn_buff(b, "static const char *const label[%zu] = {\n", p->nstep + qn_graph_given(e->g));
-	for (k = 0; k < p->nstep; k++, qn_buf_flush(b))
-		put_label(e, &p->step[k], b);
+	qn_buff(b, "static const char *const label[%zu] = {\n", e->traces.n + qn_graph_given(e->g));
+	for (k = 0; k < e->traces.n; k++, qn_buf_flush(b))
+		put_label(e, k, b);
 	for (k = 0; k < qn_graph_given(e->g); k++)
 		qn_buff(b, "\t\"output %s\",\n", e->output[k]);
 	qn_buff(b,

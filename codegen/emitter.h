@@ -12,6 +12,7 @@
 #include "codegen/fields.h"
 #include "codegen/ident.h"
 #include "codegen/kernel_table.h"
+#include "codegen/traces.h"
 #include "ir/loops.h"
 
 typedef struct qn_constant {
@@ -43,6 +44,7 @@ typedef struct qn_emitter {
 	const char **output; /* members of NAME_outputs */
 	uint32_t *step_of;   /* qn_step_of */
 	qn_loops loops;
+	qn_traces traces;
 	qn_constant *constant; /* in order of first use */
 	size_t nconstant, constant_cap, constant_bytes;
 	qn_hashes by_crc;   /* their places in the list, counted from 1 */
@@ -164,8 +166,10 @@ void qn_emit_loop(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_loop_ends(qn_emitter *e, size_t i);
 /* Moves the statements of step s, which begin at this byte, into the loops around it. */
 void qn_emit_indented(qn_emitter *e, size_t from, const qn_step *s);
-/* The trace of step i: in a loop, of its last run. */
+/* The trace of step i: in a loop, of its first and its last run. */
 void qn_emit_traced(qn_emitter *e, size_t i);
+/* What follows NAME_ in the macro that counts the traces: STEPS, or with loops TRACES. */
+const char *qn_emit_traces(const qn_emitter *e);
 void qn_emit_custom(qn_emitter *e, const qn_step *s, const void *args);
 
 /* ---- how constants are declared (emit_words.c) ---- */

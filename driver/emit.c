@@ -21,23 +21,6 @@
 
 enum { EMIT_STEPS = 3 }; /* plan, C text, files: of the progress */
 
-/* CRCs of the values that steps leave, as the interpreter computes them. */
-typedef struct crc_watch {
-	const uint32_t *step_of; /* value id -> step index + 1 */
-	const qn_graph *g;
-	uint32_t *crc;
-} crc_watch;
-
-static qn_status
-take_crc(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
-{
-	crc_watch *w = user;
-
-	if (g == w->g && w->step_of[id] != 0)
-		w->crc[w->step_of[id] - 1] = qn_tensor_crc(value);
-	return QN_OK;
-}
-
 static qn_status
 make_selftest(const qn_emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest *out)
 {
@@ -45,10 +28,9 @@ make_selftest(const qn_emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest 
 	qn_dataset *d;
 	qn_interp *in;
 	size_t want = o->test_samples > 0 ? o->test_samples : 4;
-	uint32_t *step_of = QN_NEW(a, uint32_t, p->g->n);
+	qn_traces traces;
 
-	for (size_t i = 0; i < p->nstep; i++)
-		step_of[p->step[i].node] = (uint32_t)i + 1;
+	qn_plan_traces(p, a, &traces);
 	QN_TRY(qn_samples_for(p->g, a, o->ntest, o->test, NULL, &d));
 	QN_TRY(qn_lint_data(p->g, d, want, a));
 	qn_arena *tables = qn_arena_child(a);
@@ -57,15 +39,16 @@ make_selftest(const qn_emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest 
 	size_t n = d->nbatch < want ? d->nbatch : want;
 	const void **inputs = QN_NEW(a, const void *, n *qn_graph_fed(p->g));
 	const void **outputs = QN_NEW(a, const void *, n *qn_graph_given(p->g));
-	uint32_t *crc = QN_NEW(a, uint32_t, n * p->nstep);
+	uint32_t *crc = QN_NEW(a, uint32_t, n * traces.n);
 	for (size_t s = 0; s < n; s++) {
 		const qn_tensor *const *x;
-		crc_watch w = {step_of, p->g, crc + s * p->nstep};
 
+		traces.crc = crc + s * traces.n;
+		qn_traces_begin(&traces);
 		if (s % d->sequence == 0)
 			qn_interp_reset(in);
 		QN_TRY(d->get(d, s, a, &x));
-		QN_TRY(qn_interp_run(in, x, take_crc, &w));
+		QN_TRY(qn_interp_run(in, x, qn_traces_take, &traces));
 		for (size_t k = 0; k < qn_graph_fed(p->g); k++)
 			inputs[s * qn_graph_fed(p->g) + k] =
 				qn_arena_copy(a, x[k]->data, x[k]->bytes);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "codegen/traces.h"
 #include "driver/emitted.h"
 #include "driver/host_struct.h"
 #include "driver/metric.h"
@@ -37,9 +38,8 @@ typedef struct validation {
 	qn_dataset *d;
 	qn_interp *interp;
 	const int64_t *label;
-	uint32_t *crc;      /* of each step, as the interpreter has it */
-	const uint32_t *of; /* value id -> step index + 1 */
-	qn_step_check *step;
+	qn_traces traces;    /* as the interpreter has them */
+	qn_step_check *step; /* of each trace */
 	output *output;
 	size_t in_bytes, out_bytes, traced;
 	uint8_t *sent, *answer; /* of one batch */
@@ -80,11 +80,40 @@ set_up_outputs(validation *v, qn_arena *a)
 	return QN_OK;
 }
 
+/* "h, first run": a trace of a step in a loop. */
+static const char *
+trace_name(const validation *v, size_t trace, qn_arena *a)
+{
+	const uint32_t i = v->traces.step[trace];
+	qn_buf b;
+
+	if (v->traces.first[i] == 0)
+		return v->p.step[i].name;
+	qn_buf_init(&b, a);
+	qn_buff(&b, "%s, %s run", v->p.step[i].name, trace < v->traces.nstep ? "last" : "first");
+	return qn_buf_str(&b);
+}
+
+static void
+set_up_traces(validation *v, qn_arena *a)
+{
+	qn_id *node = QN_NEW(a, qn_id, v->p.nstep + 1);
+
+	for (size_t i = 0; i < v->p.nstep; i++)
+		node[i] = v->p.step[i].value;
+	qn_traces_init(&v->traces, v->g, v->p.nstep, node, a);
+	v->traces.crc = QN_NEW(a, uint32_t, v->traces.n + 1);
+	v->step = QN_NEW(a, qn_step_check, v->traces.n + 1);
+	for (size_t i = 0; i < v->traces.n; i++)
+		v->step[i] = (qn_step_check){.size = sizeof *v->step,
+					     .index = v->traces.step[i],
+					     .name = trace_name(v, i, a),
+					     .layers = v->p.step[v->traces.step[i]].layers};
+}
+
 static qn_status
 set_up(validation *v, qn_arena *a)
 {
-	uint32_t *of = QN_NEW(a, uint32_t, v->g->n);
-
 	if (qn_graph_fed(v->g) == 0)
 		return qn_report(a->env, QN_EINVALID, "validate.input", v->p.name,
 				 "the model has no input, so there are no samples to validate it "
@@ -104,16 +133,7 @@ set_up(validation *v, qn_arena *a)
 		v->label = NULL;
 	for (size_t k = 0; k < qn_graph_fed(v->g); k++)
 		v->in_bytes += qn_type_bytes(qn_graph_node(v->g, v->g->input[k])->type);
-	v->step = QN_NEW(a, qn_step_check, v->p.nstep + 1);
-	for (size_t i = 0; i < v->p.nstep; i++) {
-		of[v->p.step[i].value] = (uint32_t)i + 1;
-		v->step[i] = (qn_step_check){.size = sizeof *v->step,
-					     .index = i,
-					     .name = v->p.step[i].name,
-					     .layers = v->p.step[i].layers};
-	}
-	v->of = of;
-	v->crc = QN_NEW(a, uint32_t, v->p.nstep + 1);
+	set_up_traces(v, a);
 	v->sent = QN_NEW(a, uint8_t, v->in_bytes + 1);
 	return QN_OK;
 }
@@ -134,7 +154,7 @@ start(validation *v, qn_arena *a)
 			      .name = v->p.name,
 			      .target = v->p.target,
 			      .content = v->p.content,
-			      .steps = v->p.nstep,
+			      .steps = v->traces.n,
 			      .samples = v->d->nbatch,
 			      .in_bytes = v->in_bytes,
 			      .out_bytes = v->out_bytes};
@@ -143,19 +163,9 @@ start(validation *v, qn_arena *a)
 	if (v->device.start != NULL &&
 	    v->device.start(v->device.user, &p, &v->traced, why, sizeof why) != 0)
 		return device_failed(v, why);
-	if (v->traced > v->p.nstep)
+	if (v->traced > v->traces.n)
 		return device_failed(v, "the device sends more CRCs than the program has steps");
 	v->answer = QN_NEW(a, uint8_t, CRC_BYTES * v->traced + v->out_bytes + 1);
-	return QN_OK;
-}
-
-static qn_status
-take_crc(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
-{
-	validation *v = user;
-
-	if (g == v->g && v->of[id] != 0)
-		v->crc[v->of[id] - 1] = qn_tensor_crc(value);
 	return QN_OK;
 }
 
@@ -225,7 +235,7 @@ compare_steps(validation *v, size_t sample)
 			p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 		qn_step_check *s = &v->step[i];
 
-		if (crc == v->crc[i])
+		if (crc == v->traces.crc[i])
 			continue;
 		if (s->wrong++ == 0)
 			s->first_sample = sample;
@@ -242,7 +252,8 @@ run_sample(validation *v, size_t sample, qn_arena *a)
 	uint8_t *to = v->sent;
 
 	QN_TRY(v->d->get(v->d, sample, a, &x));
-	QN_TRY(qn_interp_run(v->interp, x, take_crc, v));
+	qn_traces_begin(&v->traces);
+	QN_TRY(qn_interp_run(v->interp, x, qn_traces_take, &v->traces));
 	for (size_t k = 0; k < qn_graph_fed(v->g); to += x[k++]->bytes)
 		memcpy(to, qn_tensor_file_bytes(a, x[k]), x[k]->bytes);
 	const size_t crcs = CRC_BYTES * v->traced;

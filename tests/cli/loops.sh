@@ -73,7 +73,7 @@ samples() {
 	tail -c +129 "$QUERN_SOURCE/examples/digits/calib.npy" | head -c $((4 * $3)) | npy "$1" '<f4' "$2"
 }
 
-# self_test FOLDER NAME: the emitted C agrees with the interpreter, each step's last run too.
+# self_test FOLDER NAME: the emitted C agrees with the interpreter, each step's first and last run too.
 self_test() {
 	cases=$((cases + 1))
 	{ "${CC:-cc}" -std=c99 -O1 -Wall -Wextra -Werror -DSELF_TRACE -D"$2"_SELFTEST_MAIN -D"$2"_TRACE -o selftest "$1"/*.c && ./selftest; } >stdout 2>&1 ||
@@ -107,6 +107,25 @@ for n in 5 50 200; do
 	good "symbols of $n" opt -q lstm.qir --calib x.npy --stop-after calibrate -o bound.qir
 	grep -c '^symbol' bound.qir >symbols$n
 done
+# The self-test says whether a step differs from its first run on, or later.
+for fault in 'first:/qn_loop_slice(&/s/, \(s + [0-9]*\));$/&\n*(\1) ^= 1;/' \
+	'last:/^\t\tmemcpy(s/s/memcpy(\([^,]*\), [^,]*,/memset(\1, 1,/'; do
+	rm -rf fault
+	cp -r lstm5 fault
+	cases=$((cases + 1))
+	sed -i "${fault#*:}" fault/lstm.c
+	! cmp -s fault/lstm.c lstm5/lstm.c || fail "fault in the ${fault%%:*} run" 'the text has no place for it'
+	"${CC:-cc}" -w -std=c99 -O1 -DLSTM_SELFTEST_MAIN -DLSTM_TRACE -o fault/t fault/*.c
+	! fault/t >stdout 2>&1 && grep -q "${fault%%:*} run of step" stdout || fail "fault in the ${fault%%:*} run" 'it is not found' stdout
+done
+
+# A device sends both CRCs of a step in a loop: lstm.qir is over 200 steps now.
+good device compile -q lstm.qir --calib x.npy --validation -o device
+cases=$((cases + 1))
+"${CC:-cc}" -std=c99 -O1 -DLSTM_TRACE -DLSTM_DEVICE_MAIN device/lstm.c device/lstm_weights.c device/lstm_device.c -o device/run 2>stderr || fail device 'it does not compile' stderr
+good validate validate device --data x.npy --device device/run
+grep -q '^steps  *50 of 50 equal' stdout || fail validate 'it does not compare all traces' stdout
+
 for what in weights lines symbols; do
 	same "$what of 50 steps" ${what}5 ${what}50
 	same "$what of 200 steps" ${what}5 ${what}200

@@ -23,7 +23,8 @@ typedef struct e2e {
 	qn_selftest test;
 	qn_emitted file[QN_EMITTED_FILES];
 	char dir[64];
-	uint32_t *crc;
+	qn_traces traces;
+	uint32_t *crc; /* of all samples */
 	size_t sample;
 } e2e;
 
@@ -58,18 +59,6 @@ static const e2e_way e2e_ways[] = {
 	{"g++", "g++ -std=c++11 -O2 -x c++"},
 };
 
-static inline qn_status
-e2e_observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
-{
-	e2e *t = user;
-	size_t i;
-
-	for (i = 0; i < t->plan->nstep; i++)
-		if (t->plan->g == g && t->plan->step[i].node == id)
-			t->crc[t->sample * t->plan->nstep + i] = qn_tensor_crc(value);
-	return QN_OK;
-}
-
 static inline int64_t
 e2e_code(builder *b, const qn_elem *e, size_t sample, int64_t i)
 {
@@ -95,7 +84,8 @@ e2e_sample(builder *b, e2e *t, qn_interp *in, const void **data, const void **re
 				     e2e_code(b, type->elem, t->sample, i));
 		data[k] = bytes;
 	}
-	build_check(b, qn_interp_run(in, x, e2e_observe, t) == QN_OK);
+	qn_traces_begin(&t->traces);
+	build_check(b, qn_interp_run(in, x, qn_traces_take, &t->traces) == QN_OK);
 	for (k = 0; k < qn_graph_given(b->g); k++) {
 		const qn_tensor *y = qn_interp_output(in, k);
 
@@ -146,9 +136,12 @@ e2e_prepare_plan(builder *b, qn_plan *plan, e2e *t, size_t n)
 	memset(t, 0, sizeof(*t));
 	t->plan = plan;
 	build_check(b, qn_interp_new(t->plan->g, &b->arena, &interp) == QN_OK);
-	t->crc = QN_NEW(&b->arena, uint32_t, n * t->plan->nstep + 1);
-	for (t->sample = 0; t->sample < n; t->sample++)
+	qn_plan_traces(plan, &b->arena, &t->traces);
+	t->crc = QN_NEW(&b->arena, uint32_t, n * t->traces.n + 1);
+	for (t->sample = 0; t->sample < n; t->sample++) {
+		t->traces.crc = t->crc + t->sample * t->traces.n;
 		e2e_sample(b, t, interp, in + t->sample * ni, out + t->sample * no);
+	}
 	t->test = (qn_selftest){n, in, out, t->crc, 0};
 	e2e_same_graph(b, t);
 }
