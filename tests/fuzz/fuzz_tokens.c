@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fuzz_tokens.c - any bytes as a GGUF file whose vocabulary is read; its own bytes, as a text, become tokens, and what has
+ * tokens comes back. */
+#include "formats/vocabulary.h"
+#include "runtime/kernels/tokens.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { MOST_TEXT = 600 };
+
+/* Tables in order: texts one after the other, pieces sorted and different. */
+static void
+check_tables(const qn_token_table *t)
+{
+	for (int32_t i = 0; i < t->tokens; i++) {
+		FUZZ_CHECK(t->at[i] <= t->at[i + 1] && t->at[i + 1] - t->at[i] <= t->longest);
+		FUZZ_CHECK(t->rank[i] >= 0 && t->rank[i] < t->tokens);
+	}
+	for (int32_t i = 0; i < 256; i++)
+		FUZZ_CHECK(t->byte[i] >= -1 && t->byte[i] < t->tokens);
+	FUZZ_CHECK(t->begin < t->tokens && t->end < t->tokens && t->unknown < t->tokens);
+}
+
+static void
+target(fuzz *f, const char *data, size_t size)
+{
+	const int32_t n = (int32_t)(size < MOST_TEXT ? size : MOST_TEXT);
+	int32_t token[MOST_TEXT + 2];
+	qn_archive_data d;
+	qn_token_table t;
+
+	qn_archive_init(&d, &f->arena, "GGUF", "x");
+	if (qn_gguf_read(&d, data, size) != QN_OK || qn_tokens_read(&d, &t) != QN_OK) {
+		FUZZ_CHECK(fuzz_told(f));
+		return;
+	}
+	check_tables(&t);
+	const qn_vocabulary v = {t.tokens, t.pieces, t.begin, t.unknown, t.prefix, t.words,
+				 t.text,   t.at,     t.order, t.rank,    t.byte};
+	const int32_t count = qn_encode(&v, data, n, token);
+	FUZZ_CHECK(count >= 0 && count <= n + 2);
+	for (int32_t i = 0; i < count; i++) {
+		char *text = QN_NEW(&f->arena, char, (size_t)t.longest + 1);
+
+		FUZZ_CHECK(token[i] >= 0 && token[i] < t.tokens);
+		FUZZ_CHECK(qn_decode(&v, i > 0 ? token[i - 1] : -1, token[i], text) <= t.longest);
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	fuzz_run(target, data, size);
+	return 0;
+}
