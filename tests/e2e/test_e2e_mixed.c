@@ -23,8 +23,9 @@ write_net(builder *b, e2e *t, size_t nsample, int seed, const char *scale)
 	e2e_write(b, t);
 }
 
-/* The last file, that of the device, is like the header, or alone that of `other`. */
-enum { DEVICE = QN_EMITTED_FILES - 1 };
+/* The file of the device is like the header, or alone that of `other`.  The one after it, the sampler's,
+ * is not there: the network has no tokens. */
+enum { DEVICE = QN_EMITTED_FILES - 2 };
 
 /* Files whose bit is set are those of `other`. */
 static bool
