@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* onnx.h - what the converters of ONNX operators share.
+/* onnx.h - what the converters of ONNX operators share.  Operators that are graphs of others are texts
+ * instead of rows (onnx_lib.c, lib/lib.h).
  *
  *   static void
- *   lstm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)     reads: adds nodes, gives the results
+ *   compress(qn_onnx *o, const qn_onnx_node *n, qn_id *out)     reads: adds nodes, gives the results
  *
  *   const char *
  *   qn_onnx_write_softmax(qn_onnx_out *o, const qn_node *n, const char *op)     writes: onnx_write_op.h
  *
  *   const qn_onnx_row qn_onnx_norm[] = {
- *           QN_ONNX_READ("", "LSTM", 7, lstm, 0),
+ *           QN_ONNX_READ("", "Compress", 1, compress, 0),
  *           QN_ONNX_WRITE("Sigmoid", qn_onnx_write_gated, 0, EACH, QN_OP_silu),
  *           QN_ONNX_BOTH("Softmax", 1, softmax, qn_onnx_write_softmax, 0, ANY, QN_OP_softmax),
  *           {0}};

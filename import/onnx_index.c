@@ -262,42 +262,6 @@ non_zero(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = qn_importer_const(&o->im, o->im.node, y);
 }
 
-static void
-reverse_sequence(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	int64_t time = qn_onnx_int(o, n, "time_axis", 0);
-	const qn_tensor *lengths = known(o, n, 1);
-	int64_t dim[QN_MAX_RANK];
-
-	if (lengths == NULL || !qn_onnx_need(o, n, 2))
-		return;
-	const qn_type *t = qn_onnx_type(o, n->in[0]);
-	int64_t steps = t->rank >= 2 && (time == 0 || time == 1) ? t->dim[time] : -1;
-	int64_t batch = steps >= 0 ? t->dim[1 - time] : -1;
-	if (batch != qn_type_count(lengths->type) || steps * batch > 1 << 24) {
-		(void)qn_importer_refuse(
-			&o->im, "import.input",
-			"one length per batch is needed, and time_axis must be 0 or 1");
-		return;
-	}
-	if (!qn_importer_take(&o->im, 16 * (uint64_t)(steps * batch)))
-		return;
-	int64_t *index = QN_NEW(o->im.scratch, int64_t, (size_t)(steps * batch) + 1);
-	for (int64_t s = 0; s < steps; s++)
-		for (int64_t b = 0; b < batch; b++) {
-			int64_t length = qn_tensor_i64(lengths, b);
-			int64_t from = s < length && length <= steps ? length - 1 - s : s;
-			index[time == 0 ? s * batch + b : b * steps + s] =
-				time == 0 ? from * batch + b : b * steps + from;
-		}
-	dim[0] = steps * batch;
-	for (int32_t i = 2; i < t->rank; i++)
-		dim[i - 1] = t->dim[i];
-	qn_id x = qn_importer_reshape(&o->im, n->in[0], t->rank - 1, dim);
-	x = x != 0 ? pick(o, x, 0, steps * batch, index) : 0;
-	out[0] = qn_importer_reshape(&o->im, x, t->rank, t->dim);
-}
-
 const qn_onnx_row qn_onnx_index[] = {
 	QN_ONNX_BOTH("GatherElements", 1, gather_elements, qn_onnx_write_gather, 0, PLAIN,
 		     QN_OP_gather_elements),
@@ -313,6 +277,5 @@ const qn_onnx_row qn_onnx_index[] = {
 	QN_ONNX_WRITE("TopK", qn_onnx_write_top_k_indices, 0, PLAIN, QN_OP_top_k_indices),
 	QN_ONNX_READ("", "Compress", 1, compress, 0),
 	QN_ONNX_READ("", "NonZero", 1, non_zero, 0),
-	QN_ONNX_READ("", "ReverseSequence", 1, reverse_sequence, 0),
 	{0},
 };

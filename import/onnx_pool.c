@@ -2,7 +2,6 @@
 /* onnx_pool.c - pools.
  *
  *   MaxPool(x [N,C,H,W])     transpose, max_pool, transpose;  [N,C,W] as [N,C,1,W]
- *   GlobalMaxPool(x)         reduce_max over all spatial axes
  *   LpPool(x) {p=2}          sqrt(k * avg_pool(x * x)), k elements in a window */
 #include "import/onnx_window.h"
 #include "import/onnx_write_op.h"
@@ -115,62 +114,13 @@ lp_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	out[0] = qn_importer_binary(&o->im, QN_OP_pow, x, qn_importer_f32(&o->im, 1 / p));
 }
 
-/* Over all spatial axes, which stay as ones. */
-static qn_id
-over_space(qn_onnx *o, qn_op op, qn_id x)
-{
-	int64_t axes[QN_MAX_RANK];
-	int32_t rank = x != 0 ? qn_onnx_type(o, x)->rank : 0;
-
-	for (int32_t i = 0; i < rank - 2; i++)
-		axes[i] = 1 + i;
-	if (op == QN_OP_reduce_mean && rank == 4)
-		return qn_importer_unary(&o->im, QN_OP_global_avg_pool, x);
-	return qn_importer_reduce(&o->im, op, x, rank - 2, axes, true);
-}
-
-static void
-global_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	if (!qn_onnx_need(o, n, 1))
-		return;
-	if (qn_onnx_type(o, n->in[0])->rank < 3) {
-		(void)qn_importer_refuse(&o->im, "import.rank", "its input has no spatial axis");
-		return;
-	}
-	qn_id x = qn_importer_channels_last(&o->im, n->in[0]);
-	out[0] = qn_importer_channels_first(&o->im, over_space(o, (qn_op)n->arg, x));
-}
-
-static void
-global_lp_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	double p = n->version < 2 ? qn_onnx_float(o, n, "p", 2) : (double)qn_onnx_int(o, n, "p", 2);
-
-	if (!qn_onnx_need(o, n, 1))
-		return;
-	if (qn_onnx_type(o, n->in[0])->rank < 3) {
-		(void)qn_importer_refuse(&o->im, "import.rank", "its input has no spatial axis");
-		return;
-	}
-	qn_id x = qn_importer_channels_last(&o->im, n->in[0]);
-	x = qn_importer_unary(&o->im, QN_OP_abs, x);
-	x = qn_importer_binary(&o->im, QN_OP_pow, x, qn_importer_f32(&o->im, p));
-	x = x != 0 ? over_space(o, QN_OP_reduce_sum, x) : 0;
-	x = qn_importer_binary(&o->im, QN_OP_pow, x, qn_importer_f32(&o->im, 1 / p));
-	out[0] = qn_importer_channels_first(&o->im, x);
-}
-
 const qn_onnx_row qn_onnx_pool[] = {
 	QN_ONNX_BOTH("MaxPool", 1, max_pool, qn_onnx_write_pool, 0, FIRST, QN_OP_max_pool,
 		     QN_OP_max_pool3d),
 	QN_ONNX_BOTH("AveragePool", 1, average_pool, qn_onnx_write_pool, 0, FIRST, QN_OP_avg_pool,
 		     QN_OP_avg_pool3d),
 	QN_ONNX_READ("", "LpPool", 1, lp_pool, 0),
-	QN_ONNX_READ("", "GlobalAveragePool", 1, global_pool, QN_OP_reduce_mean),
 	QN_ONNX_WRITE("GlobalAveragePool", qn_onnx_write_global_pool, 0, FIRST,
 		      QN_OP_global_avg_pool),
-	QN_ONNX_READ("", "GlobalMaxPool", 1, global_pool, QN_OP_reduce_max),
-	QN_ONNX_READ("", "GlobalLpPool", 1, global_lp_pool, 0),
 	{0},
 };

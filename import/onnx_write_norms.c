@@ -147,3 +147,15 @@ qn_onnx_write_by_channel(qn_onnx_out *o, const qn_node *n, const char *op)
 	}
 	return y;
 }
+
+/* They are read as compositions (lib/norms.qir). */
+const qn_onnx_row qn_onnx_norm[] = {
+	QN_ONNX_WRITE("BatchNormalization", qn_onnx_write_by_channel, 0, FIRST, QN_OP_batch_norm),
+	QN_ONNX_WRITE("InstanceNormalization", qn_onnx_write_by_channel, 0, FIRST,
+		      QN_OP_instance_norm),
+	QN_ONNX_WRITE("LayerNormalization", qn_onnx_write_layer_norm, 17, PLAIN, QN_OP_layer_norm),
+	QN_ONNX_WRITE("LRN", qn_onnx_write_by_channel, 0, FIRST, QN_OP_lrn),
+	QN_ONNX_WRITE("Softmax", qn_onnx_write_along, 0, ANY, QN_OP_softmax),
+	QN_ONNX_WRITE("LogSoftmax", qn_onnx_write_along, 0, ANY, QN_OP_log_softmax),
+	{0},
+};
