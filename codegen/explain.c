@@ -10,6 +10,7 @@
 
 #include "codegen/emitter.h"
 #include "codegen/strips.h"
+#include "ir/block_scales.h"
 
 static void
 pad(qn_buf *b, size_t n)
@@ -111,6 +112,26 @@ put_pruned(qn_buf *b, const qn_graph *g, const qn_step *s, size_t width)
 	}
 }
 
+/* The operands of a step that are in blocks. */
+static void
+put_blocks(qn_buf *b, const qn_graph *g, const qn_step *s)
+{
+	for (uint32_t i = 0; i < s->nin; i++) {
+		const qn_node *n = qn_graph_node(g, s->in[i]);
+		const qn_elem *e = n->type->elem;
+
+		if (e->kind != QN_ELEM_UNIFORM || e->gran != QN_SUB_CHANNEL)
+			continue;
+		qn_buff(b, ", '%s' is %c%d in blocks of ", n->name, e->is_signed ? 'i' : 'u',
+			e->bits);
+		for (int32_t d = 0; d < n->type->rank; d++)
+			qn_buff(b, "%s%lld", d > 0 ? "x" : "",
+				(long long)qn_block_along(n->type, d));
+		if (e->scale->kind == QN_SCALE_VEC && e->scale->vec->zp != NULL)
+			qn_buf_puts(b, " with zero points");
+	}
+}
+
 void
 qn_plan_explain(const qn_plan *p, qn_buf *b)
 {
@@ -138,6 +159,7 @@ qn_plan_explain(const qn_plan *p, qn_buf *b)
 			qn_buff(b, ", %zu bytes of working memory", s->work);
 		if (s->constant_bytes > 0)
 			qn_buff(b, ", %zu bytes of constants", s->constant_bytes);
+		put_blocks(b, p->g, s);
 		if (s->cost > 0)
 			qn_buff(b, ", about %llu instructions", (unsigned long long)s->cost);
 		qn_buf_putc(b, '\n');

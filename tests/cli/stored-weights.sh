@@ -38,6 +38,7 @@ for form in q8_0 q4_0 q5_0 q4_1; do
 		same "$form $kind values" have.npy want.npy
 		silent "$form $kind C" compile $kind.json --calib x.npy -o $kind --explain kernels
 		has_words "$form $kind kernel" stdout 'dense + requantize: qn_dense_blocks'
+		has_words "$form $kind blocks" stdout 'in blocks of 1x32'
 		! grep -qw 'float\|double' $kind/m.c || fail "$form $kind" "a float in C" $kind/m.c
 	done
 	same "$form in IRPA" gguf/m_weights.c irpa/m_weights.c
