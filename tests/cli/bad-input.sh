@@ -445,7 +445,7 @@ case_of targets-shape 1 eval.target "12 elements in 3 samples|'z'|2 elements" ev
 case_of targets-twice 2 eval.target '1 outputs|2 arrays' eval good.json --data ok.npy --targets ok.npy --targets ok.npy -q
 case_of targets-both 2 eval.target 'not with both' eval good.json --data ok.npy --targets ok.npy --against good.json -q
 case_of top 2 eval.top "top 3|1..2, the classes|'z'" eval good.json --data ok.npy --labels labels.npy --top-k 1,3 -q
-case_of score 2 eval.score "'loss'|value:K|mse-input" eval good.json --data ok.npy --labels labels.npy --score loss -q
+case_of score 2 eval.score "'lost'|value:K|mse-input" eval good.json --data ok.npy --labels labels.npy --score lost -q
 case_of score-element 2 eval.score "'value:2'" eval good.json --data ok.npy --labels labels.npy --score value:2 -q
 case_of score-size 1 eval.score '4 elements|2' eval good.json --data ok.npy --score mse-input -q
 case_of score-one-class 1 data.labels '3 of 3 labels are 1' eval good.json --data ok.npy --labels labels.npy --score value:1 -q
