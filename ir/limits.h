@@ -14,8 +14,8 @@
 	X(NODES, nodes, "limit.nodes", 1 << 20,                                                    \
 	  "nodes, those of a called graph counted at each call", "--import-limit")                 \
 	X(DIM, dim, "limit.dim", INT32_MAX, "in one dimension", NULL)                              \
-	X(BYTES, bytes, "limit.bytes", UINT64_C(1) << 32, "bytes of one value, all states or one file",        \
-	  "--import-limit")                                                                        \
+	X(BYTES, bytes, "limit.bytes", UINT64_C(1) << 32,                                          \
+	  "bytes of one value, all states or one file", "--import-limit")                          \
 	X(STEPS, steps, "limit.steps", UINT64_C(1) << 40, "multiplications and elements per run",  \
 	  "--import-limit")                                                                        \
 	X(MATCHING, matching, "limit.matching", UINT64_C(1) << 27,                                 \

@@ -102,4 +102,35 @@ void qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn
 /* The tensor itself, or a copy when its bytes are not aligned for the kernels. */
 const void *qn_aligned_data(qn_arena *a, const qn_tensor *x);
 
+/* ---- a graph and those that it calls (interp_prepare.c) ---- */
+
+struct qn_interp {
+	const qn_graph *g;
+	qn_slots slots;
+	qn_work *work;          /* by node id */
+	bool *fixed;            /* by node id: computed once, from constants */
+	qn_interp **callee;     /* by node id; NULL unless a call */
+	const void **in;        /* room for the inputs of one node */
+	size_t *in_step;        /* their distances from batch to batch */
+	size_t bundle;          /* batches that the memory holds */
+	void **state;           /* [g->nstate] of each batch of a bundle, one after the other */
+	const qn_tensor **init; /* the states before the first run */
+	qn_loops loops;
+	char *next_values; /* room for what a loop carries, while that is copied */
+	size_t carried;    /* its bytes, of one batch */
+	bool failed;
+	qn_interp *next; /* the other graphs' interpreters, from the root on */
+};
+
+/* What preparing all graphs shares. */
+typedef struct qn_interps {
+	qn_arena *arena;
+	size_t room;  /* bytes that packed weights may still take */
+	size_t fixed; /* and values that are computed once */
+	qn_interp *first, *last;
+} qn_interps;
+
+/* The interpreter of a graph called at that depth, which is there once; its `failed` tells of reports. */
+qn_interp *qn_interp_prepare(qn_interps *f, const qn_graph *g, int depth);
+
 #endif
