@@ -286,6 +286,20 @@ qn_emit_plan(qn_emit_call *c, qn_arena *a, qn_plan **out)
 	return qn_progress(c->m->env, "emit", 1, EMIT_STEPS);
 }
 
+/* The ends of the names of the files that are written: ".h, .c, …". */
+static const char *
+endings(const qn_emit_call *c, const char *name, size_t n, const qn_file_out *file, qn_arena *tmp)
+{
+	const size_t prefix = strlen(file_name(tmp, c->folder, name, ""));
+	qn_buf b;
+
+	qn_buf_init(&b, c->m->arena);
+	for (size_t i = 0; i < n; i++)
+		if (!file[i].remove)
+			qn_buff(&b, "%s%s", b.n > 0 ? ", " : "", file[i].path + prefix);
+	return qn_buf_str(&b);
+}
+
 static qn_status
 emit(void *arg, qn_arena *a)
 {
@@ -338,6 +352,7 @@ emit(void *arg, qn_arena *a)
 	files[n++] = (qn_file_out){.path = file_name(a, c->folder, plan->name, ".report.json"),
 				   .print = print_report,
 				   .user = &report};
+	c->info.files = endings(c, plan->name, n, files, a);
 	return hand_over(c, n, files, a);
 }
 

@@ -54,9 +54,7 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 	       qn_model_kinds(m));
 	if (!has_test)
 		printf("self-test    none%s\n", has_samples ? "" : " (it needs samples: --calib)");
-	printf("files        %s/%s.h, .c, .report.json, _weights.c, _io.h%s%s%s\n", folder, e->name,
-	       has_test ? ", _selftest.c" : "", opts->proof != 0 ? ", _proof.c" : "",
-	       opts->validation != 0 ? ", _device.c, .integer.qir" : "");
+	printf("files        %s/%s%s\n", folder, e->name, e->files);
 }
 
 /* An integer from 0 to most; `otherwise` when the option is not there, -1 after a message. */

@@ -727,6 +727,9 @@ typedef struct qn_emit_info {
 	 * or "generic", on a Cortex-M4, if it was not counted */
 	uint64_t instructions;
 	const char *instructions_of;
+	/* the files that were written, by what follows `name`: ".h, .c, _weights.c, …"; lives as long as
+	 * the model */
+	const char *files;
 } qn_emit_info;
 
 /* A buffer of the activation arena. */

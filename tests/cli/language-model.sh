@@ -46,6 +46,8 @@ done
 for arch in llama qwen2 gemma; do
 	good "$arch C" compile $arch.gguf --calib b.npy --sequence 12 --activations i16 --name net -o $arch --explain kernels
 	has_words "$arch kernels" stdout 'dense + requantize: qn_dense_blocks' 'gather: qn_gather_blocks'
+	grep '^files ' stdout | tr -d , | tr ' ' '\n' | sed -n 's|.*/net||; /^[._]/p' | sort >printed
+	(cd $arch && ls net*) | sed 's/^net//' | sort | cmp -s - printed || fail "$arch C" 'other files than it says' printed
 	! grep -qw 'float\|double' $arch/net.c || fail "$arch C" 'a float in C' $arch/net.c
 	cases=$((cases + 1))
 	cc -std=c99 -O1 -Wall -Wextra -Werror -DNET_SELFTEST_MAIN $arch/net.c $arch/net_weights.c $arch/net_selftest.c -o selftest 2>stderr &&

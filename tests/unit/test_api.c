@@ -68,6 +68,9 @@ whole_job(qn_ctx *ctx, const char *folder)
 		status = qn_emit(m, folder,
 				 &(qn_emit_opts){.test = &calib, .ntest = 1, .test_samples = 1},
 				 &info);
+	if (status == QN_OK)
+		assert_string_equal(info.files,
+				    ".h, .c, _weights.c, _io.h, _selftest.c, .report.json");
 	return status;
 }
 
