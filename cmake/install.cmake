@@ -20,7 +20,7 @@ install(DIRECTORY include/quern DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 install(FILES ${PROJECT_BINARY_DIR}/runtime/fixed.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/quern)
 
 # Manual pages and the completions of shells, which the program itself prints.
-set(commands compile run eval analyze validate tune calibrate merge opt import export inspect match quantize tensors convert quantize-tensor targets supported-ops man completion)
+set(commands compile run eval analyze validate tune calibrate merge opt import export inspect match quantize tensors convert quantize-tensor tokens targets supported-ops man completion)
 set(manual ${PROJECT_BINARY_DIR}/manual)
 file(MAKE_DIRECTORY ${manual})
 set(printed)

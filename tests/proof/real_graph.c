@@ -190,11 +190,11 @@ copy_op(maker *m, qn_id id, const qn_node *n)
 }
 
 /* Constants of narrow codes are real in half of the cases, and are quantized where they are
- * read. */
+ * read; those with fractions of zero points, which no quantize has, stay as they are. */
 static void
 copy_const(maker *m, qn_id id, const qn_node *n)
 {
-	if (is_codes(n->type) && chance(m, 50))
+	if (is_codes(n->type) && chance(m, 50) && n->type->elem->zp_fraction == 0)
 		m->real[id] = real_const(m, n->value);
 	else
 		m->codes[id] = qn_graph_const(m->g, NULL, n->value);
