@@ -78,10 +78,12 @@ is_repeated(const qn_diags *list, const qn_diag *d)
 	return false;
 }
 
+/* A longer id is cut. */
 static void
-store(qn_env *env, qn_diag d, const char *place, const char *fmt, va_list args)
+store(qn_env *env, qn_diag d, const char *id, const char *place, const char *fmt, va_list args)
 {
 	qn_diags *list = env->diags;
+	const size_t length = strlen(id);
 
 	if (d.severity == QN_ERROR)
 		list->nerrors++;
@@ -89,6 +91,7 @@ store(qn_env *env, qn_diag d, const char *place, const char *fmt, va_list args)
 		list->dropped++;
 		return;
 	}
+	memcpy(d.id, id, length < QN_ID_BYTES ? length : QN_ID_BYTES - 1);
 	d.place = keep(env, place != NULL ? place : "");
 	d.message = format(env, fmt, args);
 	if (d.place == NULL)
@@ -109,7 +112,7 @@ qn_report(qn_env *env, qn_status status, const char *id, const char *place, cons
 	va_list args;
 
 	va_start(args, fmt);
-	store(env, (qn_diag){.severity = QN_ERROR, .status = status, .id = id}, place, fmt, args);
+	store(env, (qn_diag){.severity = QN_ERROR, .status = status}, id, place, fmt, args);
 	va_end(args);
 	return status;
 }
@@ -120,7 +123,7 @@ qn_warn(qn_env *env, const char *id, const char *place, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	store(env, (qn_diag){.severity = QN_WARNING, .status = QN_OK, .id = id}, place, fmt, args);
+	store(env, (qn_diag){.severity = QN_WARNING, .status = QN_OK}, id, place, fmt, args);
 	va_end(args);
 }
 

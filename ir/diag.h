@@ -11,13 +11,13 @@
 
 #include "ir/env.h"
 
-enum { QN_MAX_DIAGS = 100 };
+enum { QN_MAX_DIAGS = 100, QN_ID_BYTES = 48 };
 
 typedef struct qn_diag {
 	qn_severity severity;
 	qn_status status;
-	const char *id;    /* static text */
-	const char *place; /* file, line:column, node …; "" when there is none */
+	char id[QN_ID_BYTES]; /* a copy: those that texts of compositions name go with them */
+	const char *place;    /* file, line:column, node …; "" when there is none */
 	const char *message;
 } qn_diag;
 
