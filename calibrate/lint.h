@@ -25,7 +25,7 @@ typedef struct qn_lint {
 	uint64_t *hash;   /* pairs: that of all inputs of a sample, and its index */
 	size_t *constant; /* by input: samples of equal elements, */
 	size_t *first;    /* and the first of them */
-	bool with_states; /* what a sample computes depends on those before it: equal ones are none too many */
+	bool with_states; /* what a sample computes depends on those before it: equal ones are not duplicates */
 } qn_lint;
 
 void qn_lint_init(qn_lint *l, const qn_dataset *d, size_t ninput, qn_arena *a);

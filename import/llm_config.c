@@ -222,7 +222,7 @@ take_vocabulary(qn_llm *l)
 		return QN_OK;
 	return qn_report(l->im.m->env, QN_EINVALID, "llm.tensor",
 			 qn_archive_at(l->im.m->arena, l->im.file, "tensor", name),
-			 "there are no embeddings: the vocabulary is empty");
+			 "the vocabulary is empty: the model has no embeddings");
 }
 
 /* The cache's tokens: as the caller says, else a default within what the model was trained for. */

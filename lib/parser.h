@@ -39,7 +39,7 @@ typedef struct qn_lib_def {
 	size_t nparam, nsetting;
 	qn_lib_param *param;
 	qn_lib_setting *setting;
-	size_t body;  /* where the text goes on behind "{" */
+	size_t body;  /* where the text continues after "{" */
 	qn_map names; /* plain names that the text defines */
 	bool checked;
 	const qn_lib_operator *operators;
@@ -107,7 +107,7 @@ void qn_lib_set(qn_lib_walk *w, const char *name, const qn_item *x);
 
 bool qn_lib_block(qn_lib_walk *w);
 bool qn_lib_expression(qn_lib_walk *w, qn_item *out);
-/* After "[" of a list; after "." of a value; after "[" behind an expression. */
+/* After "[" of a list; after "." of a value; after "[" that follows an expression. */
 bool qn_lib_list(qn_lib_walk *w, qn_item *out);
 bool qn_lib_property(qn_lib_walk *w, qn_item *x);
 bool qn_lib_indexed(qn_lib_walk *w, qn_item *x);

@@ -115,7 +115,7 @@ qn_lib_list(qn_lib_walk *w, qn_item *out)
 	return true;
 }
 
-/* ---- what stands behind a name ---- */
+/* ---- what follows a name ---- */
 
 /* Numbers of a constant. */
 static bool

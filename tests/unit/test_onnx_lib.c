@@ -80,7 +80,7 @@ test_optional(void **state)
 	      OP("(%all...)", "%s = %all[0] for i in range(1, len(%all)) {"
 			      " %s = %s + %all[i] } return %s"),
 	      V(3, -6, 9, 12), 4);
-	/* what is left out is no operand of an op, either */
+	/* an omitted input is not an operand of an op, either */
 	gives("x", OP("(%x, %b?)", "%w = const : tensor<1x2xf32> [1, 1] return dense(%x, %w, %b)"),
 	      V(-1, 7), 2);
 }
