@@ -12,7 +12,9 @@
 
 enum { H = 8, W = 8, C = 4, N = H * W * C, SAMPLES = 4 };
 
-/* ---- drawing ---- */
+/* ---- drawing ----
+ *
+ * One draw at most in a list of arguments: their order is the compiler's choice, and networks must not depend on it. */
 
 static uint32_t seed = 12345; /* of both programs */
 

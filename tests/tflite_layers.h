@@ -95,7 +95,9 @@ near(float scale)
 static inline value
 own(const value *x, const int32_t *dim)
 {
-	return result(x->rank, dim, near(x->scale), whole(-100, 100));
+	const int zp = whole(-100, 100);
+
+	return result(x->rank, dim, near(x->scale), zp);
 }
 
 /* ---- operators ---- */
@@ -153,7 +155,8 @@ dense(const value *x, int32_t units, int act)
 	int32_t in[3] = {x->id};
 
 	weights(x, 2, w, -1, x->dim[1], in + 1);
-	const value y = result(2, dim, near(x->scale), whole(-100, 100));
+	const int zp = whole(-100, 100);
+	const value y = result(2, dim, near(x->scale), zp);
 	tfl_with(op(QN_TFL_FULLY_CONNECTED, 8, 3, in, &y), 0, 'b', act);
 	return y;
 }

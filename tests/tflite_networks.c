@@ -61,10 +61,11 @@ static const value none = {.id = -1};
 static value
 step_conv(const value *x)
 {
-	const int stride = x->dim[1] > 3 && whole(0, 2) == 0 ? 2 : 1;
+	const int stride = x->dim[1] > 3 && whole(0, 2) == 0 ? 2 : 1, act = activation();
+	const int dilation = stride == 1 && x->dim[1] > 5 && whole(0, 3) == 0 ? 2 : 1;
+	const int kernel = x->dim[1] > 2 ? 1 + 2 * whole(0, 1) : 1;
 
-	return conv(x, whole(2, 8), x->dim[1] > 2 ? 1 + 2 * whole(0, 1) : 1, stride,
-		    stride == 1 && x->dim[1] > 5 && whole(0, 3) == 0 ? 2 : 1, activation());
+	return conv(x, whole(2, 8), kernel, stride, dilation, act);
 }
 
 /* x + f(x) */
@@ -84,8 +85,8 @@ step_residual(const value *x)
 static value
 step_gate(const value *x)
 {
-	const int32_t c = x->dim[3], gate[4] = {1, 1, 1, c};
-	const value m = result(2, (const int32_t[]){1, c}, near(x->scale), whole(-60, 60));
+	const int32_t c = x->dim[3], gate[4] = {1, 1, 1, c}, zp = whole(-60, 60);
+	const value m = result(2, (const int32_t[]){1, c}, near(x->scale), zp);
 
 	tfl_with(op(QN_TFL_MEAN, 27, 2, (int32_t[]){x->id, integers(2, (const int32_t[]){1, 2})},
 		    &m),
@@ -195,8 +196,10 @@ step_slice(const value *x)
 static value
 step_join(const value *x)
 {
-	const value a = conv(x, whole(1, 4), 1, 1, 1, activation());
-	value b = conv(x, whole(1, 4), 1, 1, 1, activation());
+	int act = activation();
+	const value a = conv(x, whole(1, 4), 1, 1, 1, act);
+	act = activation();
+	value b = conv(x, whole(1, 4), 1, 1, 1, act);
 	const int32_t dim[4] = {1, a.dim[1], a.dim[2], a.dim[3] + b.dim[3]};
 
 	if (a.dim[1] != b.dim[1] || a.dim[2] != b.dim[2])
@@ -260,7 +263,8 @@ head(const value *x)
 		return *x;
 	const value flat = like(x, 2, dim);
 	(void)with_list(QN_TFL_RESHAPE, 17, x, 2, dim, &flat);
-	const value d = dense(&flat, whole(2, 10), activation());
+	const int act = activation();
+	const value d = dense(&flat, whole(2, 10), act);
 	if (whole(0, 1))
 		return d;
 	const value y = result(2, d.dim, 1.0f / 256, -128);
@@ -278,8 +282,8 @@ static void
 write_network(const char *folder, const char *name)
 {
 	net = (network){.t = tfl_begin()};
-	value x = result(4, (const int32_t[]){1, H, W, C}, (float)between(0.01, 0.1),
-			 whole(-100, 100));
+	const int zp = whole(-100, 100);
+	value x = result(4, (const int32_t[]){1, H, W, C}, (float)between(0.01, 0.1), zp);
 	const int32_t in = x.id;
 	size_t n;
 

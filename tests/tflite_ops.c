@@ -241,6 +241,7 @@ add_constants(const trial *x, int nin, store *s, int32_t *in)
 {
 	static const int32_t axes[] = {1, 2}, axis = 3, size[] = {13, 19}, small[] = {5, 3},
 			     doubled[] = {1, 2 * H, 2 * W, OUT};
+	int slopes_zp;
 
 	switch (x->row->other) {
 	case NOTHING:
@@ -276,9 +277,9 @@ add_constants(const trial *x, int nin, store *s, int32_t *in)
 	default: /* SLOPES */
 		for (int i = 0; i < C; i++)
 			s->weight[i] = (int8_t)whole(-128, 127);
-		in[nin] =
-			tfl_codes(x->t, "s", x->type, DIMS(1, 1, C), (float)between(0.002, 0.01),
-				  whole((int)lowest(x->type), (int)highest(x->type)), s->weight, C);
+		slopes_zp = whole((int)lowest(x->type), (int)highest(x->type));
+		in[nin] = tfl_codes(x->t, "s", x->type, DIMS(1, 1, C), (float)between(0.002, 0.01),
+				    slopes_zp, s->weight, C);
 		return nin + 1;
 	}
 }

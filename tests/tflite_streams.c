@@ -650,7 +650,8 @@ write_stream(const char *folder, const char *name, const struct kind *k)
 
 	net = (network){.t = tfl_begin()};
 	nstate = 0;
-	const value x = result(4, dim, (float)between(0.03, 0.08), whole(-60, 60));
+	const int zp = whole(-60, 60);
+	const value x = result(4, dim, (float)between(0.03, 0.08), zp);
 	write_samples(folder, name, 0, TFL_INT8, HOPS, 4, dim, -128, x.zp, 0);
 	tfl_op_of *once = tfl_op(net.t, QN_TFL_CALL_ONCE, 0, NULL, 0, NULL);
 	once->options_type = 103;

@@ -210,8 +210,7 @@ test_conv(void **state)
 			.op = QN_OP_conv2d,
 			.x = build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:%d>>",
 					  pick(1, 2), h, w, c, zp),
-			.w = weights(&b, bits, 4, dim, block,
-				     (zeros)pick(0, 2)),
+			.w = weights(&b, bits, 4, dim, block, (zeros)pick(0, 2)),
 			.attr = &a,
 		};
 		const bool fits = check(&b, &l, out, bits, k);
