@@ -57,8 +57,9 @@ typedef struct qn_calibration {
 /* Where statistics come from, in words that are compared when they are merged. */
 typedef struct qn_samples_id {
 	size_t n;
-	const char *const *name; /* "calib.npy:1f0c3a55", one per input */
-	uint32_t hash;           /* of the model */
+	const char *const *name;    /* "calib.npy:1f0c3a55", one per input */
+	const qn_prep *const *prep; /* what they went through, one per input; NULL: not known */
+	uint32_t hash;              /* of the model */
 } qn_samples_id;
 
 typedef struct qn_calib_opts {

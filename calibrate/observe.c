@@ -220,6 +220,7 @@ qn_calibration_start(const qn_calibration *c, const qn_method_opts *method, cons
 		s->hash = id->hash;
 		s->ndata = id->n;
 		s->data = id->name;
+		s->prep = id->prep;
 	}
 	for (size_t k = 0; k < s->n; k++) {
 		const qn_watch *w = &c->watch[k];

@@ -11,6 +11,7 @@
 #define QN_CALIBRATE_STATISTICS_H
 
 #include "calibrate/method.h"
+#include "ir/prep.h"
 
 typedef struct qn_span { /* batches first … last - 1 */
 	uint64_t first, last;
@@ -29,8 +30,9 @@ typedef struct qn_statistics {
 	qn_method_opts method;
 	size_t ndata;
 	const char *const *data; /* "calib.npy:1f0c3a55": name and CRC-32 of each input's samples */
-	uint64_t nbatch, batch;  /* of the whole data set; samples in a batch */
-	unsigned pass;           /* from 0 */
+	const qn_prep *const *prep; /* what these went through, NULL: nothing; NULL: not known */
+	uint64_t nbatch, batch;     /* of the whole data set; samples in a batch */
+	unsigned pass;              /* from 0 */
 	size_t nspan;
 	const qn_span *span; /* observed in this pass; ascending, with gaps between */
 	size_t n;

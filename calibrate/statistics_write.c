@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "calibrate/statistics.h"
-#include "formats/json_out.h"
+#include "formats/json_prep.h"
 
 static void
 put_bits(qn_json_out *o, const char *key, double v)
@@ -120,6 +120,25 @@ put_value(qn_json_out *out, const qn_value_stats *v, uint64_t covered)
 	qn_json_close(out);
 }
 
+/* By input; null of one whose samples stay as they are. */
+static void
+put_preps(qn_json_out *o, const qn_statistics *s)
+{
+	bool any = false;
+
+	for (size_t i = 0; s->prep != NULL && i < s->ndata; i++)
+		any = any || s->prep[i] != NULL;
+	if (!any)
+		return;
+	qn_json_open(o, "preprocessing", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < s->ndata; i++)
+		if (s->prep[i] != NULL)
+			qn_json_put_prep(o, NULL, s->prep[i]);
+		else
+			qn_json_put_raw(o, NULL, "null", 4);
+	qn_json_close(o);
+}
+
 void
 qn_statistics_print(qn_buf *b, const qn_statistics *s)
 {
@@ -140,6 +159,7 @@ qn_statistics_print(qn_buf *b, const qn_statistics *s)
 	for (size_t i = 0; i < s->ndata; i++)
 		qn_json_put_string(&o, NULL, s->data[i]);
 	qn_json_close(&o);
+	put_preps(&o, s);
 	qn_json_put_u64(&o, "batches", s->nbatch);
 	qn_json_put_u64(&o, "batch", s->batch);
 	qn_json_put_u64(&o, "pass", s->pass + 1);

@@ -61,15 +61,18 @@ make_selftest(const qn_emit_call *c, const qn_plan *p, qn_arena *a, qn_selftest 
 	return QN_OK;
 }
 
-/* What the samples of each input went through. */
+/* What the samples of each input went through: those of the self-test, else those of the calibration. */
 static qn_status
 find_prep(const qn_emit_call *c, const qn_graph *g, qn_arena *a, const qn_prep *const **out)
 {
 	const qn_prep **prep = QN_NEW(a, const qn_prep *, qn_graph_fed(g));
 	qn_dataset *d;
 
-	if (c->opts->ntest == 0)
+	if (c->opts->ntest == 0) {
+		if (c->m->nprep == qn_graph_fed(g))
+			*out = c->m->prep;
 		return QN_OK;
+	}
 	QN_TRY(qn_samples_for(g, a, c->opts->ntest, c->opts->test, NULL, &d));
 	for (size_t k = 0; k < qn_graph_fed(g); k++)
 		prep[k] = qn_dataset_source(d, k)->prep;

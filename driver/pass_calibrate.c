@@ -13,6 +13,26 @@
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
 
+/* For the emitted header: what must be done to samples. */
+static void
+remember_prep(qn_model *m, const qn_samples_id *id)
+{
+	const qn_prep **prep = QN_NEW(m->arena, const qn_prep *, id->n);
+
+	for (size_t i = 0; id->prep != NULL && i < id->n; i++) {
+		const qn_prep *p = id->prep[i];
+		qn_prep *kept;
+
+		if (p == NULL)
+			continue;
+		prep[i] = kept = qn_arena_copy(m->arena, p, sizeof *p);
+		kept->mean = qn_arena_copy(m->arena, p->mean, p->nmean * sizeof *p->mean);
+		kept->std = qn_arena_copy(m->arena, p->std, p->nstd * sizeof *p->std);
+	}
+	m->prep = prep;
+	m->nprep = id->n;
+}
+
 /* The method, and the data by base name and content, never by path. */
 static void
 record_calibration(qn_pipeline *p, const qn_calib_opts *calib, const qn_samples_id *id,
@@ -23,6 +43,7 @@ record_calibration(qn_pipeline *p, const qn_calib_opts *calib, const qn_samples_
 	qn_buf_init(&b, p->scratch);
 	qn_method_print(&b, &calib->method);
 	p->m->quantized_here = true;
+	remember_prep(p->m, id);
 	qn_model_record(p->m, "method=%s", qn_buf_str(&b));
 	if (calib->method.mse_weights)
 		qn_model_record(p->m, "weight-method=mse");
@@ -88,6 +109,7 @@ calibrate_open(qn_pipeline *p)
 	qn_buf_init(&b, p->scratch);
 	qn_method_print(&b, &calib.method);
 	p->m->opened = true;
+	remember_prep(p->m, &id);
 	qn_model_record(p->m, "open-method=%s", qn_buf_str(&b));
 	for (size_t i = 0; i < id.n; i++)
 		qn_model_record(p->m, "calib=%s", id.name[i]);

@@ -8,7 +8,7 @@
 #include "codegen/strips.h"
 #include "driver/summary.h"
 #include "formats/json_graph.h"
-#include "formats/json_out.h"
+#include "formats/json_prep.h"
 #include "runtime/accumulator.h"
 
 /* The type, and scale and zero point where there is one of each. */
@@ -28,30 +28,6 @@ put_type(qn_json_out *o, const qn_graph *g, const qn_type *t, qn_buf *text)
 	qn_json_put_i64(o, "zero_point", zp);
 }
 
-static void
-put_numbers(qn_json_out *o, const char *key, size_t n, const double *v, double otherwise)
-{
-	qn_json_open(o, key, '[', QN_JSON_FLAT);
-	for (size_t i = 0; i < n; i++)
-		qn_json_put_f64(o, NULL, v[i]);
-	if (n == 0)
-		qn_json_put_f64(o, NULL, otherwise);
-	qn_json_close(o);
-}
-
-/* What the samples of an input went through. */
-static void
-put_prep(qn_json_out *o, const qn_prep *p)
-{
-	qn_json_open(o, "preprocessing", '{', QN_JSON_FLAT);
-	qn_json_put_f64(o, "zero", p->zero);
-	qn_json_put_f64(o, "scale", p->scale);
-	put_numbers(o, "mean", p->nmean, p->mean, 0);
-	put_numbers(o, "std", p->nstd, p->std, 1);
-	qn_json_put_string(o, "layout", p->channels_first ? "nchw" : "nhwc");
-	qn_json_close(o);
-}
-
 /* prep: of an input, or NULL. */
 static void
 put_value(qn_json_out *o, const qn_graph *g, const char *name, const qn_type *t,
@@ -62,7 +38,7 @@ put_value(qn_json_out *o, const qn_graph *g, const char *name, const qn_type *t,
 	put_type(o, g, t, text);
 	qn_json_put_i64(o, "bytes", (int64_t)qn_type_bytes(t));
 	if (prep != NULL)
-		put_prep(o, prep);
+		qn_json_put_prep(o, "preprocessing", prep);
 	qn_json_close(o);
 }
 

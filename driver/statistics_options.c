@@ -27,9 +27,10 @@ identify(const qn_model *m, const qn_compile_opts *o, const uint32_t *crc, qn_ar
 	const size_t n = o->ncalib > 0 ? qn_graph_fed(qn_model_entry(m)) : 0;
 	const char **name = QN_NEW(a, const char *, n);
 	uint32_t *found = QN_NEW(a, uint32_t, n);
+	const qn_prep **prep = QN_NEW(a, const qn_prep *, n);
 	qn_dataset *data = NULL;
 
-	*id = (qn_samples_id){.n = n, .name = name};
+	*id = (qn_samples_id){.n = n, .name = name, .prep = prep};
 	if (n == 0)
 		return QN_OK;
 	QN_TRY(qn_calibration_data(m, o, a, &data));
@@ -45,6 +46,7 @@ identify(const qn_model *m, const qn_compile_opts *o, const uint32_t *crc, qn_ar
 				: "-",
 			crc != NULL ? crc[i] : found[i]);
 		name[i] = qn_buf_str(&b);
+		prep[i] = qn_dataset_source(data, i)->prep;
 	}
 	return QN_OK;
 }
@@ -83,6 +85,7 @@ check_given(qn_model *m, const qn_compile_opts *o, const qn_statistics *s, qn_sa
 	}
 	id->n = s->ndata;
 	id->name = s->data;
+	id->prep = s->prep;
 	return QN_OK;
 }
 

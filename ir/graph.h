@@ -15,6 +15,7 @@
 
 #include "ir/hashes.h"
 #include "ir/ops.h"
+#include "ir/prep.h"
 
 typedef uint32_t qn_id; /* number of a node of a graph; 0: no value */
 
@@ -221,6 +222,10 @@ struct qn_model {
 	size_t nrepaired;
 	/* the float graph before that, to compare with; no file holds it */
 	const qn_graph *unrepaired;
+	/* what the samples of each of nprep inputs went through before it was calibrated, NULL: nothing; no file of a
+	 * model holds it, one of statistics does */
+	const qn_prep *const *prep;
+	size_t nprep;
 };
 
 /* Adds to what was removed of this layer before. */

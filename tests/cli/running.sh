@@ -226,6 +226,18 @@ silent 'no self-test' compile -q "$E/digits.json" --calib "$E/calib.npy" --mean 
 same 'no self-test' prep-no/digits_weights.c prep/digits_weights.c
 has_words 'no self-test' prep-no/digits.h 'DIGITS_SAMPLE_IMAGE_MEAN {0.1}'
 [ ! -e prep-no/digits_selftest.c ] || fail 'no self-test' "there is one"
+# Statistics carry it, through shards too.
+for shard in 1 2; do
+	silent "statistics $shard" calibrate -q "$E/digits.json" --calib "$E/calib.npy" --mean 0.1 --std 0.5 --shard $shard/2 -o prep-$shard.json
+done
+good "statistics" merge prep-1.json prep-2.json -o prep.json
+has_words "statistics" prep.json '"preprocessing": [|"mean": [0.1], "std": [0.5], "layout": "nhwc"'
+silent "statistics" compile -q "$E/digits.json" --stats prep.json -o prep-stats
+cases=$((cases + 1))
+for file in digits.h digits_weights.c; do
+	same "statistics" prep-stats/$file prep-no/$file
+done
+has_words "statistics" prep-stats/digits.report.json '"preprocessing": {"zero": 0.0, "scale": 1.0, "mean": [0.1]'
 usage 'source key' "unknown option 'men' (expected scale, zero, mean,|did you mean 'mean'?" run "$E/digits.json" "$E/test_x.npy:men=1"
 usage 'source value' "--mean: invalid value 'a'" run "$E/digits.json" "$E/test_x.npy:mean=a"
 usage 'source layout' "layout: invalid value 'hwc' (expected nhwc or nchw)" run "$E/digits.json" "$E/test_x.npy:layout=hwc"

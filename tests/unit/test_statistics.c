@@ -209,6 +209,12 @@ edit(const char *text, const char *from, const char *to)
 	return b.data;
 }
 
+/* Of the one input, before the batches. */
+#define PREP(of) "\"preprocessing\": [" of "], \"batches\": 8"
+#define PREP_OF(scale, mean, std, layout)                                                          \
+	"{\"zero\": 0, \"scale\": " scale ", \"mean\": [" mean "], \"std\": [" std                 \
+	"], \"layout\": \"" layout "\"}"
+
 static void
 test_files(void **state)
 {
@@ -227,6 +233,14 @@ test_files(void **state)
 		{"\"batches\": 8", "\"batches\": 3", "stats.value"},
 		{"\"batches\": 8", "\"batches\": \"99999999999999999999\"", "stats.value"},
 		{"\"batches\": 8", "\"batches\": 1099511627777", "stats.value"},
+		{"\"batches\": 8", "\"preprocessing\": [null, null, null], \"batches\": 8",
+		 "stats.value"},
+		{"\"batches\": 8", "\"preprocessing\": {}, \"batches\": 8", "json.kind"},
+		{"\"batches\": 8", PREP("{\"zero\": 0}"), "json.key.missing"},
+		{"\"batches\": 8", PREP(PREP_OF("0", "0", "1", "nhwc")), "stats.value"},
+		{"\"batches\": 8", PREP(PREP_OF("1", "0", "0", "nhwc")), "stats.value"},
+		{"\"batches\": 8", PREP(PREP_OF("1", "\"inf\"", "1", "nhwc")), "stats.value"},
+		{"\"batches\": 8", PREP(PREP_OF("1", "0", "1", "hwc")), "stats.value"},
 		{"\"batch\": 1", "\"batch\": -1", "stats.value"},
 		{"\"batch\": 1", "\"batch\": 1048577", "stats.value"},
 		{"\"pass\": 1", "\"pass\": 2", "stats.value"},
