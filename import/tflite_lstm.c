@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_lstm.c - LSTMs of f32, step by step; quantized ones are in tflite_lstm_quantized.c.
- *
- *   each step   z = dense(x, [W_i; W_f; W_c; W_o], bias) + dense(h, [R_i; …])
- *               c = sigmoid(z_f) c + sigmoid(z_i) act(z_c)
- *               h = sigmoid(z_o) act(c)
- *
- * Coupled gates: no W_i, sigmoid(z_i) is 1 - sigmoid(z_f).  Peepholes: z_i and z_f get p c of the
- * old cell, z_o of the new one.  Norms: z becomes norm(z) n + bias.  Projection: h = dense(h, P, b).
+/* tflite_lstm.c - LSTMs of f32: what the file says, its states and the loop over the steps; a step is @tfl_lstm_step of
+ * lib/recurrent_tflite.qir.  Quantized ones are in tflite_lstm_quantized.c.
  *
  *   LSTM, kernel FULL    one step per run, of which variables of the file keep h and c
  *   LSTM, kernel BASIC   one step, state in and state out: W over [data, h], gates i c f o */
+#include "import/importer_lib.h"
 #include "import/tflite_sequence.h"
 
-enum { GATES = 4, INPUT = 0, FORGET, CELL, OUTPUT };
+enum { GATES = 4, INPUT = 0, FORGET };
 enum { KERNEL_BASIC = 1 };
+/* Of @tfl_lstm_step: data, aux, h and c; then six times the gates, but three peepholes, and a projection. */
+enum { STATES = 4, OPERANDS = STATES + 6 * GATES - 1 + 2 };
 
 /* Where a direction's inputs begin; 0: it has none.  Weights, recurrent, biases, norms and aux are
  * four each in the order of the gates; peepholes those of input, forget and output gate. */
@@ -25,11 +22,8 @@ typedef struct lstm {
 	qn_tfl_op *o;
 	qn_tfl_seq s;
 	const places *at;
-	int64_t cells, activation;
+	int64_t activation;
 	double clip, clip_projection;
-	uint32_t first; /* gate: FORGET where gates are coupled */
-	bool norms;
-	qn_id weights; /* of the last output, [gates * cells,.] */
 } lstm;
 
 static bool
@@ -38,108 +32,21 @@ is_given(const lstm *l, uint32_t at, uint32_t k)
 	return at > 0 && at + k < l->o->nin && l->o->from[at + k] != NULL;
 }
 
-/* ---- gates ---- */
-
-/* The inputs of all gates from `at` on, concatenated. */
-static qn_id
-gates(const lstm *l, uint32_t at)
-{
-	qn_attrs a = {.axis = {0}};
-	qn_id in[GATES];
-
-	for (uint32_t k = l->first; k < GATES; k++)
-		in[k] = qn_tfl_real(l->o, at + k);
-	return qn_importer_op(l->o->im, QN_OP_concat, GATES - l->first, in + l->first, &a, NULL);
-}
-
-/* What gate k's function takes; c: the cell that its peephole looks at, 0 where it is all 0. */
-static qn_id
-gate(const lstm *l, qn_id z, uint32_t k, qn_id c)
-{
-	qn_importer *im = l->o->im;
-	qn_attrs norm = {.layer_norm = {-1, 1e-8}};
-	uint32_t peephole = l->at->peepholes + (k == OUTPUT ? 2 : k);
-	int64_t at = (int64_t)(k - l->first) * l->cells;
-
-	z = qn_importer_slice(im, z, 1, at, at + l->cells);
-	if (k != CELL && c != 0 && is_given(l, peephole, 0))
-		z = qn_importer_binary(
-			im, QN_OP_add, z,
-			qn_importer_binary(im, QN_OP_mul, c, qn_tfl_real(l->o, peephole)));
-	if (!l->norms)
-		return z;
-	qn_id in[3] = {z, qn_tfl_real(l->o, l->at->norms + k),
-		       qn_tfl_real(l->o, l->at->biases + k)};
-	return qn_importer_op(im, QN_OP_layer_norm, 3, in, &norm, NULL);
-}
-
-static qn_id
-sigmoid(const lstm *l, qn_id z, uint32_t k, qn_id c)
-{
-	return qn_importer_unary(l->o->im, QN_OP_sigmoid, gate(l, z, k, c));
-}
-
-static qn_id
-clipped(const lstm *l, qn_id x, double most)
-{
-	qn_attrs a = {.clip = {-most, most}};
-
-	return most > 0.0 ? qn_importer_op(l->o->im, QN_OP_clip, 1, &x, &a, NULL) : x;
-}
-
-/* The output of a step, through the projection. */
-static qn_id
-projected(const lstm *l, qn_id h)
-{
-	uint32_t at = l->at->projection;
-
-	if (!is_given(l, at, 0))
-		return h;
-	qn_id in[3] = {h, qn_tfl_real(l->o, at)};
-	if (is_given(l, at, 1))
-		in[2] = qn_tfl_real(l->o, at + 1);
-	return clipped(
-		l,
-		qn_importer_op(l->o->im, QN_OP_dense, is_given(l, at, 1) ? 3 : 2, in, NULL, NULL),
-		l->clip_projection);
-}
-
-/* One step: from h and c to the new ones. */
-static void
-step(const lstm *l, qn_id z, qn_id *h, qn_id *c)
-{
-	qn_importer *im = l->o->im;
-	qn_id in;
-
-	z = qn_importer_binary(im, QN_OP_add, z,
-			       qn_importer_binary(im, QN_OP_dense, *h, l->weights));
-	const qn_id forget = sigmoid(l, z, FORGET, *c);
-	in = l->first == FORGET
-		     ? qn_importer_binary(im, QN_OP_sub, qn_importer_f32(im, 1.0), forget)
-		     : sigmoid(l, z, INPUT, *c);
-	in = qn_importer_binary(im, QN_OP_mul, in,
-				qn_tfl_activated(l->o, gate(l, z, CELL, 0), l->activation));
-	in = qn_importer_binary(im, QN_OP_add, qn_importer_binary(im, QN_OP_mul, forget, *c), in);
-	*c = clipped(l, in, l->clip);
-	*h = qn_tfl_activated(l->o, *c, l->activation);
-	*h = projected(l, qn_importer_binary(im, QN_OP_mul, sigmoid(l, z, OUTPUT, *c), *h));
-}
-
 /* ---- a direction ---- */
 
 /* All gates, or all but the input gate, are there; reports. */
 static bool
-gates_ok(lstm *l)
+gates_ok(const lstm *l)
 {
 	const places *at = l->at;
+	const uint32_t first = is_given(l, at->weights, INPUT) ? INPUT : FORGET;
+	const bool norms = is_given(l, at->norms, FORGET);
 	bool ok = true;
 
-	l->first = is_given(l, at->weights, INPUT) ? INPUT : FORGET;
-	l->norms = is_given(l, at->norms, FORGET);
-	for (uint32_t k = l->first; k < GATES; k++)
+	for (uint32_t k = first; k < GATES; k++)
 		ok = ok && is_given(l, at->weights, k) && is_given(l, at->recurrent, k) &&
-		     is_given(l, at->biases, k) && is_given(l, at->norms, k) == l->norms;
-	if (l->first == FORGET)
+		     is_given(l, at->biases, k) && is_given(l, at->norms, k) == norms;
+	if (first == FORGET)
 		ok = ok && !is_given(l, at->recurrent, INPUT) && !is_given(l, at->peepholes, INPUT);
 	return ok ||
 	       qn_importer_refuse(l->o->im, "import.attr",
@@ -147,45 +54,46 @@ gates_ok(lstm *l)
 				  "gates must have them, or all but the input gate") != 0;
 }
 
-/* The product of the weights from `at` on and the data x of a step, with aux (0: none) concatenated. */
-static qn_id
-projection_of(const lstm *l, qn_id x, qn_id aux)
+/* Adds `count` inputs from `at` on, 0 where the file has none. */
+static void
+add(const lstm *l, uint32_t at, uint32_t count, qn_id **to)
 {
-	qn_importer *im = l->o->im;
-	qn_attrs a = {.axis = {1}};
-	qn_id w = gates(l, l->at->weights);
-
-	if (aux != 0) {
-		qn_id rows[2] = {x, aux};
-		qn_id both[2] = {w, gates(l, l->at->aux)};
-
-		x = qn_importer_op(im, QN_OP_concat, 2, rows, &a, NULL);
-		w = qn_importer_op(im, QN_OP_concat, 2, both, &a, NULL);
-	}
-	qn_id in[3] = {x, w};
-	if (!l->norms)
-		in[2] = gates(l, l->at->biases);
-	return qn_importer_op(im, QN_OP_dense, l->norms ? 2 : 3, in, NULL, NULL);
+	for (uint32_t k = 0; k < count; k++)
+		*(*to)++ = is_given(l, at, k) ? qn_tfl_real(l->o, at + k) : 0;
 }
 
-/* Gates and recurrent weights; NULL after a report, else the type of those of a gate. */
-static const qn_type *
-open_gates(lstm *l)
+/* The operands of @tfl_lstm_step after its data and states. */
+static void
+add_weights(const lstm *l, qn_id *to)
 {
-	qn_importer *im = l->o->im;
+	const places *at = l->at;
 
-	if (!gates_ok(l))
-		return NULL;
-	const qn_type *r = qn_importer_type(im, l->o->in[l->at->recurrent + FORGET]);
-	if (r->rank != 2 || r->dim[0] < 1) {
-		(void)qn_importer_refuse(im, "import.rank",
-					 "recurrent weights of %d dimensions; must be 2",
-					 (int)r->rank);
-		return NULL;
-	}
-	l->cells = r->dim[0];
-	l->weights = gates(l, l->at->recurrent);
-	return r;
+	add(l, at->weights, GATES, &to);
+	add(l, at->recurrent, GATES, &to);
+	add(l, at->aux, GATES, &to);
+	add(l, at->peepholes, 3, &to);
+	add(l, at->biases, GATES, &to);
+	add(l, at->norms, GATES, &to);
+	add(l, at->projection, 2, &to);
+}
+
+/* h and c after a step; false after a report. */
+static bool
+step(const lstm *l, const qn_id in[OPERANDS], qn_id next[2])
+{
+	const qn_lib_attr attr[] = {
+		{"activation", qn_item_int(l->activation)},
+		{"clip", qn_item_real(l->clip)},
+		{"clip_projection", qn_item_real(l->clip_projection)},
+	};
+	const qn_lib_call call = {.graph = "tfl_lstm_step",
+				  .nin = OPERANDS,
+				  .nout = 2,
+				  .in = in,
+				  .nattr = QN_COUNT(attr),
+				  .attr = attr};
+
+	return qn_importer_call(l->o->im, &call, next);
 }
 
 /* The outputs of all steps; 0 after a report. */
@@ -193,18 +101,23 @@ static qn_id
 direction(lstm *l, qn_id data, qn_id aux)
 {
 	qn_importer *im = l->o->im;
-	const qn_type *r = data != 0 ? open_gates(l) : NULL;
+	qn_id in[OPERANDS], next[2];
 
-	if (r == NULL)
+	if (data == 0 || !gates_ok(l))
 		return 0;
+	const qn_type *r = qn_importer_type(im, l->o->in[l->at->recurrent + FORGET]);
+	if (r->rank != 2 || r->dim[0] < 1)
+		return qn_importer_refuse(im, "import.rank",
+					  "recurrent weights of %d dimensions; must be 2",
+					  (int)r->rank);
 	const qn_elem *e = qn_importer_type(im, data)->elem;
+	add_weights(l, in + STATES);
 	qn_tfl_seq_begin(&l->s);
-	const qn_id x = qn_tfl_seq_now(&l->s, data);
-	const qn_id z = projection_of(l, x, aux != 0 ? qn_tfl_seq_now(&l->s, aux) : 0);
-	qn_id h = qn_tfl_seq_state(&l->s, l->at->hidden, r->dim[1], e);
-	qn_id c = qn_tfl_seq_state(&l->s, l->at->cell, l->cells, e);
-	step(l, z, &h, &c);
-	return qn_tfl_seq_end(&l->s, 2, (qn_id[]){h, c}, h);
+	in[0] = qn_tfl_seq_now(&l->s, data);
+	in[1] = qn_tfl_seq_now(&l->s, aux);
+	in[2] = qn_tfl_seq_state(&l->s, l->at->hidden, r->dim[1], e);
+	in[3] = qn_tfl_seq_state(&l->s, l->at->cell, r->dim[0], e);
+	return step(l, in, next) ? qn_tfl_seq_end(&l->s, 2, next, next[0]) : 0;
 }
 
 /* The inputs of one direction. */
@@ -290,8 +203,7 @@ static void
 basic_lstm(qn_tfl_op *o)
 {
 	qn_importer *im = o->im;
-	qn_attrs a = {.axis = {1}};
-	qn_id part[GATES], in[3];
+	qn_id in[5], out[4];
 
 	if (o->nin != 5 || o->nout != 4) {
 		(void)qn_importer_refuse(im, "import.input",
@@ -307,25 +219,14 @@ basic_lstm(qn_tfl_op *o)
 						 "which input 3 is a vector");
 			return;
 		}
-	int64_t cells = qn_importer_type(im, o->in[4])->dim[1];
-	in[0] = qn_importer_op(im, QN_OP_concat, 2, (qn_id[]){qn_tfl_real(o, 0), qn_tfl_real(o, 1)},
-			       &a, NULL);
-	in[1] = qn_tfl_real(o, 2);
-	in[2] = qn_tfl_real(o, 3);
-	qn_id z = qn_importer_op(im, QN_OP_dense, 3, in, NULL, NULL);
-	for (int64_t k = 0; k < GATES; k++) /* input, cell, forget, output */
-		part[k] =
-			qn_importer_unary(im, k == 1 ? QN_OP_tanh : QN_OP_sigmoid,
-					  qn_importer_slice(im, z, 1, k * cells, (k + 1) * cells));
-	qn_id c = qn_importer_binary(im, QN_OP_mul, part[2], qn_tfl_real(o, 4));
-	c = qn_importer_binary(im, QN_OP_add, qn_importer_binary(im, QN_OP_mul, part[0], part[1]),
-			       c);
-	qn_tfl_set_result(
-		o, 0,
-		qn_importer_binary(im, QN_OP_mul, part[3], qn_importer_unary(im, QN_OP_tanh, c)));
-	qn_tfl_set_result(o, 1, c);
-	qn_tfl_set_result(o, 2, in[0]);
-	qn_tfl_set_result(o, 3, z);
+	for (uint32_t i = 0; i < 5; i++)
+		in[i] = qn_tfl_real(o, i);
+	if (!qn_importer_call(
+		    im, &(qn_lib_call){.graph = "tfl_basic_lstm", .nin = 5, .nout = 4, .in = in},
+		    out))
+		return;
+	for (uint32_t i = 0; i < 4; i++)
+		qn_tfl_set_result(o, i, out[i]);
 }
 
 static void

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_rnn.c - UNIDIRECTIONAL_SEQUENCE_RNN and BIDIRECTIONAL_SEQUENCE_RNN in f32, step by step, and RNN, a step per run;
- * weights of i8 are dequantized.
- *
- *   each step   h = act(dense(x, W, bias) + dense(h, R)) */
+ * weights of i8 are dequantized.  A step is @tfl_rnn_step of lib/recurrent_tflite.qir. */
+#include "import/importer_lib.h"
 #include "import/tflite_sequence.h"
 
 /* A direction's weights, recurrent weights, bias and state are consecutive inputs from `at` on.
@@ -12,34 +11,35 @@ direction(qn_tfl_seq *s, uint32_t at, qn_id data, qn_id aux, uint32_t aux_weight
 {
 	qn_tfl_op *o = s->o;
 	qn_importer *im = o->im;
-	int64_t activation = qn_tfl_flag(o, s->single ? 0 : 1, QN_TFL_ACT_NONE);
-	qn_id in[3];
+	const qn_lib_attr attr = {
+		"activation",
+		qn_item_int(qn_tfl_flag(o, s->single ? 0 : 1, QN_TFL_ACT_NONE)),
+	};
+	qn_id in[7], next; /* data, aux, state; weights, recurrent weights, bias; weights of aux */
 
 	for (uint32_t i = 0; i < 3; i++) {
-		in[i] = qn_tfl_real(o, at + i);
-		if (in[i] == 0)
+		in[3 + i] = qn_tfl_real(o, at + i);
+		if (in[3 + i] == 0)
 			return qn_importer_refuse(im, "import.input", "input %u is missing (-1)",
 						  at + i);
 	}
-	const qn_type *r = qn_importer_type(im, in[1]);
+	in[6] = aux != 0 ? qn_tfl_real(o, aux_weights) : 0;
+	const qn_type *r = qn_importer_type(im, in[4]);
 	if (r->rank != 2 || r->dim[0] < 1)
 		return qn_importer_refuse(im, "import.rank",
 					  "recurrent weights of %d dimensions; must be 2",
 					  (int)r->rank);
 	qn_tfl_seq_begin(s);
-	const qn_id h = qn_tfl_seq_state(s, at + 3, r->dim[0], r->elem);
-	qn_id z = qn_importer_op(im, QN_OP_dense, 3,
-				 (qn_id[]){qn_tfl_seq_now(s, data), in[0], in[2]}, NULL, NULL);
-	if (aux != 0) {
-		const qn_id w = qn_tfl_real(o, aux_weights);
-
-		z = qn_importer_binary(
-			im, QN_OP_add, z,
-			qn_importer_binary(im, QN_OP_dense, qn_tfl_seq_now(s, aux), w));
-	}
-	z = qn_importer_binary(im, QN_OP_add, z, qn_importer_binary(im, QN_OP_dense, h, in[1]));
-	z = qn_tfl_activated(o, z, activation);
-	return qn_tfl_seq_end(s, 1, &z, z);
+	in[2] = qn_tfl_seq_state(s, at + 3, r->dim[0], r->elem);
+	in[0] = qn_tfl_seq_now(s, data);
+	in[1] = qn_tfl_seq_now(s, aux);
+	const qn_lib_call call = {.graph = "tfl_rnn_step",
+				  .nin = QN_COUNT(in),
+				  .nout = 1,
+				  .in = in,
+				  .nattr = 1,
+				  .attr = &attr};
+	return qn_importer_call(im, &call, &next) ? qn_tfl_seq_end(s, 1, &next, next) : 0;
 }
 
 static void
