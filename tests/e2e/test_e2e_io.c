@@ -39,6 +39,30 @@ write_file(const char *name, const void *data, size_t n)
 	assert_int_equal(fclose(f), 0);
 }
 
+/* Files hold elements of `each` bytes low byte first: the test may run on an emulated machine, the C on this one. */
+static void
+low_first(void *data, size_t bytes, size_t each)
+{
+	const uint16_t one = 1;
+	uint8_t *b = data;
+
+	for (size_t i = 0; i < bytes && *(const uint8_t *)&one == 0; i += each)
+		for (size_t k = 0; k < each / 2; k++) {
+			const uint8_t low = b[i + k];
+
+			b[i + k] = b[i + each - 1 - k];
+			b[i + each - 1 - k] = low;
+		}
+}
+
+static void
+append(random_text *t, const void *data, size_t bytes, size_t each)
+{
+	memcpy(t->s + t->n, data, bytes);
+	low_first(t->s + t->n, bytes, each);
+	t->n += bytes;
+}
+
 /* Inputs %x0 … that are the outputs too. */
 static void
 make_model(port *p)
@@ -96,14 +120,21 @@ write_values(const port *p, int i, random_text *want_q, random_text *want_x)
 	for (int64_t k = 0; k < qn_type_count(floats); k++)
 		qn_store_f64(data, real, k, awkward());
 	(void)snprintf(name, sizeof name, "x%d", i);
-	write_file(name, data, x->bytes);
 	const qn_tensor *q = qn_tensor_quantize(&rg->m.types, &rg->arena, x, p->type);
 	const qn_tensor *y = qn_tensor_dequantize(&rg->m.types, &rg->arena, q, floats);
-	memcpy(want_q->s + want_q->n, q->data, q->bytes);
-	want_q->n += q->bytes;
-	memcpy(want_x->s + want_x->n, y->data, y->bytes);
-	want_x->n += y->bytes;
+	append(want_q, q->data, q->bytes, qn_elem_bytes(p->type->elem));
+	append(want_x, y->data, y->bytes, qn_elem_bytes(floats->elem));
+	low_first(data, x->bytes, qn_elem_bytes(floats->elem));
+	write_file(name, data, x->bytes);
 }
+
+/* The same in the program. */
+static const char swap_c[] =
+	"static void\nlow_first(void *data, size_t bytes, size_t each)\n{\n"
+	"\tconst uint16_t one = 1;\n\tuint8_t *b = (uint8_t *)data;\n\tsize_t i, k;\n\n"
+	"\tfor (i = 0; i < bytes && *(const uint8_t *)&one == 0; i += each)\n"
+	"\t\tfor (k = 0; k < each / 2; k++) {\n\t\t\tconst uint8_t low = b[i + k];\n\n"
+	"\t\t\tb[i + k] = b[i + each - 1 - k];\n\t\t\tb[i + each - 1 - k] = low;\n\t\t}\n}\n";
 
 static void
 put_call(random_text *t, const port *p, int i)
@@ -120,7 +151,7 @@ put_call(random_text *t, const port *p, int i)
 	put(t, "\t\tf = fopen(\"x%d\", \"rb\");\n", i);
 	put(t, "\t\tif (f == NULL || fread(x, sizeof *x, %lld, f) != %lld)\n\t\t\treturn 1;\n", n,
 	    n);
-	put(t, "\t\tfclose(f);\n");
+	put(t, "\t\tfclose(f);\n\t\tlow_first(x, sizeof x, sizeof *x);\n");
 	if (!p->open) {
 		put(t, "\t\tnet_io_quantize_x%d(x, q);\n\t\tnet_io_dequantize_y%d(q, x);\n", i, i);
 	} else {
@@ -149,6 +180,7 @@ put_call(random_text *t, const port *p, int i)
 			    known, (long long)p->type->dim[known] + 5, i, (int)p->type->rank);
 	}
 	put(t,
+	    "\t\tlow_first(q, sizeof q, sizeof *q);\n\t\tlow_first(x, sizeof x, sizeof *x);\n"
 	    "\t\tfwrite(q, sizeof *q, %lld, codes);\n\t\tfwrite(x, sizeof *x, %lld, reals);\n\t}\n",
 	    n, n);
 }
@@ -205,8 +237,10 @@ one(uint64_t seed)
 			write_file(name, file[i].text, file[i].n);
 	}
 	main_c.n = codes_want.n = reals_want.n = 0;
-	put(&main_c, "#include <stdio.h>\n#include \"net_io.h\"\nint\nmain(void)\n{\n\tFILE *f, "
-		     "*codes = fopen(\"codes\", \"wb\"), *reals = fopen(\"reals\", \"wb\");\n");
+	put(&main_c,
+	    "#include <stdio.h>\n#include \"net_io.h\"\n%sint\nmain(void)\n{\n\tFILE *f, "
+	    "*codes = fopen(\"codes\", \"wb\"), *reals = fopen(\"reals\", \"wb\");\n",
+	    swap_c);
 	for (int i = 0; i < PORTS; i++) {
 		write_values(&p[i], i, &codes_want, &reals_want);
 		put_call(&main_c, &p[i], i);
