@@ -6,6 +6,7 @@
  * Everything that is not supported is reported in one run; what is missing in an operator after a
  * refused one is not reported again. */
 #include "import/tflite.h"
+#include "lib/lib.h"
 
 #include <string.h>
 
@@ -239,10 +240,13 @@ read_operator(qn_tfl *f, const qn_flat_table *t)
 	qn_importer_at(&f->im, "", name,
 		       qn_flat_int(&code, QN_TFL_FIELD_code_version, QN_FLAT_I32, 1));
 	o->options = qn_flat_table_in(t, QN_TFL_FIELD_operator_options);
+	o->custom_options = qn_flat_vector_in(t, QN_TFL_FIELD_operator_custom_options, 1);
+	if (number == QN_TFL_CUSTOM)
+		o->custom = qn_lib_added(f->im.m->env, true, "", name);
 	QN_TRY(operands(f, t, o));
 	if (o->nout > 0) /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): likewise */
 		f->im.node = o->to[0]->name;
-	take(o, row_of(number), number, name);
+	take(o, o->custom != NULL ? &qn_tfl_custom_row : row_of(number), number, name);
 	return f->flat.damage != NULL ? damage(f) : QN_OK;
 }
 

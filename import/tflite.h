@@ -83,9 +83,11 @@ typedef struct qn_tfl {
 typedef struct qn_tfl_op {
 	qn_tfl *f;
 	qn_importer *im;
-	qn_flat_table options; /* at 0: none, all defaults */
-	qn_op op;              /* of the row */
-	bool is_read;          /* by qn_tfl_reads_counter */
+	qn_flat_table options;                /* at 0: none, all defaults */
+	qn_flat_vector custom_options;        /* bytes */
+	const struct qn_lib_operator *custom; /* the composition that a user gave it; NULL: none */
+	qn_op op;                             /* of the row */
+	bool is_read;                         /* by qn_tfl_reads_counter */
 	uint32_t nin, nout;
 	qn_id in[QN_TFL_MOST_INPUTS];            /* 0: left out */
 	qn_tfl_tensor *from[QN_TFL_MOST_INPUTS]; /* NULL: left out */
@@ -110,6 +112,9 @@ extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_row
 	qn_tfl_cast_rows[], qn_tfl_slice_rows[], qn_tfl_shape_rows[], qn_tfl_space_rows[],
 	qn_tfl_logic_rows[], qn_tfl_lstm_rows[], qn_tfl_rnn_rows[], qn_tfl_index_rows[],
 	qn_tfl_scatter_rows[], qn_tfl_variable_rows[], qn_tfl_svdf_rows[], qn_tfl_control_rows[];
+
+/* Custom operators that a user defines (tflite_custom.c). */
+extern const qn_tfl_row qn_tfl_custom_row;
 
 /* Refuses an operator that is not read, once for all of its name, with how many there are (tflite_unsupported.c). */
 void qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name);

@@ -37,6 +37,7 @@ enum {
 	QN_TFL_FIELD_operator_outputs,
 	QN_TFL_FIELD_operator_options_type,
 	QN_TFL_FIELD_operator_options,
+	QN_TFL_FIELD_operator_custom_options,
 
 	QN_TFL_FIELD_tensor_shape = 0,
 	QN_TFL_FIELD_tensor_type,

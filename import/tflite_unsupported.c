@@ -17,8 +17,8 @@ why_not(int64_t code)
 		{QN_TFL_RANDOM_UNIFORM, "it draws random numbers"},
 		{QN_TFL_RANDOM_STANDARD_NORMAL, "it draws random numbers"},
 		{QN_TFL_MULTINOMIAL, "it draws random numbers"},
-		{QN_TFL_CUSTOM,
-		 "it is a custom operator, and the file does not say what it computes"},
+		{QN_TFL_CUSTOM, "it is a custom operator that no composition defines (--lib, "
+				"docs/compositions.md)"},
 	};
 
 	for (size_t i = 0; i < QN_COUNT(reasons); i++)

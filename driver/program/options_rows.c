@@ -327,7 +327,7 @@ const option_row option_rows[] = {
 	 .help = "take sound and compute the model's input from it: log_mel, mfcc, or INPUT=OP of "
 		 "several inputs (docs/sound.md)"},
 	{"--lib", 0, GROUP_MODEL, READING, LIST(lib), .value = "FILE.qir",
-	 .help = "operators of custom domains as graphs of built-in ones (docs/compositions.md); "
+	 .help = "custom operators as graphs of built-in ones (docs/compositions.md); "
 		 "may be repeated"},
 	{"--stream", 0, GROUP_MODEL, CMD_COMPILE | CMD_RUN | CMD_EVAL | CMD_OPT | CMD_INSPECT,
 	 TEXT(stream), .value = "axis=A,hop=N",

@@ -71,7 +71,9 @@ typedef struct tfl_op_of {
 	int code, nin, nout, noption;
 	int32_t in[48], out[8];
 	tfl_option option[8];
-	int options_type; /* of BuiltinOptions; 0: not said, which Quern does not ask for */
+	int options_type;      /* of BuiltinOptions; 0: not said, which Quern does not ask for */
+	const uint8_t *custom; /* options of a custom operator */
+	size_t ncustom;
 } tfl_op_of;
 
 /* A subgraph: its operators begin with number `first`. */
@@ -374,6 +376,9 @@ tfl_write_op(tfl_file *t, size_t at, const tfl_op_of *o, int code)
 		if (o->options_type != 0)
 			tfl_set(t, at, QN_TFL_FIELD_operator_options_type, o->options_type, 1);
 	}
+	if (o->ncustom > 0)
+		tfl_link(t, at, QN_TFL_FIELD_operator_custom_options,
+			 tfl_bytes(t, o->custom, o->ncustom, 1));
 	for (int i = 0; i < o->noption; i++) {
 		const tfl_option *p = &o->option[i];
 
@@ -396,7 +401,7 @@ tfl_write_ops(tfl_file *t, size_t codes, size_t graph, int first, int last)
 
 	tfl_link(t, graph, QN_TFL_FIELD_graph_operators, v);
 	for (int i = first; i < last; i++) {
-		size_t at = tfl_table(t, 5), code = tfl_table(t, 4);
+		size_t at = tfl_table(t, t->op[i].ncustom > 0 ? 6 : 5), code = tfl_table(t, 4);
 
 		tfl_lead(t, v + 4 + 4 * (size_t)(i - first), at);
 		tfl_lead(t, codes + 4 + 4 * (size_t)i, code);
