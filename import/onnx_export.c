@@ -165,7 +165,16 @@ names_input(const qn_graph *g, const char *name)
 	return id != 0 && qn_graph_node(g, id)->op == QN_OP_input;
 }
 
-/* The operator set: 14, later if an operator needs it, 21 for quantized values of 4 or 16 bits. */
+/* Since when QuantizeLinear and DequantizeLinear have these values. */
+static int64_t
+version_of_type(const qn_elem *e)
+{
+	return e->bits == 2                                                 ? 25
+	       : e->bits == 4 || e->bits == 16 || e->gran == QN_SUB_CHANNEL ? 21
+									    : 0;
+}
+
+/* The operator set: 14, later if an operator or a type needs it. */
 static int64_t
 version_for(const qn_graph *g)
 {
@@ -173,9 +182,9 @@ version_for(const qn_graph *g)
 
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
-		const bool wide =
-			is_quantized(n) && (n->type->elem->bits == 4 || n->type->elem->bits == 16);
-		const int64_t since = wide ? 21 : qn_onnx_out_since(n);
+		const int64_t types = is_quantized(n) ? version_of_type(n->type->elem) : 0;
+		const int64_t nodes = qn_onnx_out_since(n);
+		const int64_t since = types > nodes ? types : nodes;
 
 		version = since > version ? since : version;
 	}

@@ -182,6 +182,27 @@ qn_onnx_out_turned(qn_onnx_out *o, const qn_tensor *x, int64_t first)
 	return shaped(o, qn_onnx_out_moved(o, shaped(o, x, 3, three), perm), 2, dim);
 }
 
+/* x as it stands in the file. */
+static const qn_tensor *
+arranged(qn_onnx_out *o, const qn_tensor *x, const qn_onnx_held *how, int32_t rank)
+{
+	if (how->channels != 0)
+		x = qn_onnx_out_turned(o, x, x->type->dim[1] / how->channels);
+	x = widened(o, x, rank);
+	return how->perm != NULL ? qn_onnx_out_moved(o, x, how->perm) : x;
+}
+
+static const char *
+constant_of_blocks(qn_onnx_out *o, const qn_node *c, const qn_onnx_held *how, int32_t rank)
+{
+	qn_onnx_blocks b = qn_onnx_out_split(o, c->value);
+
+	b.codes = arranged(o, b.codes, how, rank);
+	b.scale = arranged(o, b.scale, how, rank);
+	b.zp = arranged(o, b.zp, how, rank);
+	return qn_onnx_out_blocks(o, c, c->type->elem, &b);
+}
+
 /* Constant `id` as float, for node n.  how: its axes or columns; it has at least `rank` of them. */
 static const char *
 constant(qn_onnx_out *o, qn_id id, qn_onnx_held how, int32_t rank)
@@ -192,17 +213,17 @@ constant(qn_onnx_out *o, qn_id id, qn_onnx_held how, int32_t rank)
 	/* other float types are read as f32 */
 	const bool other = x != c->value || (qn_elem_is_float(x->type->elem) &&
 					     x->type->elem->plain != QN_PLAIN_f32);
+	const bool blocks = is_quantized(c) && c->type->elem->gran == QN_SUB_CHANNEL &&
+			    qn_onnx_out_has_storage(c->type->elem);
 	qn_onnx_held *held = &o->held[o->origin[id]];
 
 	if (is_quantized(c) && x == c->value)
 		x = in_storage(o, x, qn_onnx_out_elem(o, c));
-	if (how.channels != 0)
-		x = qn_onnx_out_turned(o, x, x->type->dim[1] / how.channels);
 	if (held->tensor == 0 && !other && rank <= x->type->rank)
 		*held = (qn_onnx_held){qn_onnx_out_tensors(o) + 1, how.perm, how.channels};
-	x = widened(o, x, rank);
-	if (how.perm != NULL)
-		x = qn_onnx_out_moved(o, x, how.perm);
+	if (blocks)
+		return constant_of_blocks(o, c, &how, rank);
+	x = arranged(o, x, &how, rank);
 	if (!qn_elem_is_quant(x->type->elem))
 		return qn_onnx_out_tensor(o, base, x);
 	const char *y = qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "quantized"), x);

@@ -138,6 +138,8 @@ bool qn_onnx_out_fill(qn_onnx_out *o);
 
 /* ---- quantized values (onnx_write_params.c) ---- */
 
+/* Whether ONNX has a type for its storage. */
+bool qn_onnx_out_has_storage(const qn_elem *e);
 /* Wider than 16 bits: a sum that is not stored, which is a float value in the file. */
 bool qn_onnx_out_is_sum(const qn_elem *e);
 /* QuantizeLinear or DequantizeLinear (op) of x with the parameters of e; n: for messages. */
@@ -145,6 +147,17 @@ const char *qn_onnx_out_convert(qn_onnx_out *o, const qn_node *n, const qn_elem 
 				const char *name, const char *x);
 /* What node n is called in the file. */
 const char *qn_onnx_out_base(const qn_onnx_out *o, const qn_node *n);
+
+/* A constant quantized in blocks, as values with a scale and a zero point for each (onnx_write_blocks.c). */
+typedef struct qn_onnx_blocks {
+	const qn_tensor *codes, *scale, *zp; /* of one shape */
+	bool has_zp;                         /* some are not 0 */
+} qn_onnx_blocks;
+
+qn_onnx_blocks qn_onnx_out_split(qn_onnx_out *o, const qn_tensor *x);
+/* Its float values; n is the constant, e its element, whose sizes of blocks are tried. */
+const char *qn_onnx_out_blocks(qn_onnx_out *o, const qn_node *n, const qn_elem *e,
+			       const qn_onnx_blocks *b);
 
 /* x limited to the float values of the quantized values lo … hi of e, if these are not the whole
  * storage range. */

@@ -11,6 +11,13 @@ qn_onnx_out_is_sum(const qn_elem *e)
 	return qn_elem_is_quant(e) && e->bits > 16;
 }
 
+bool
+qn_onnx_out_has_storage(const qn_elem *e)
+{
+	return e->kind == QN_ELEM_UNIFORM &&
+	       (e->bits == 2 || e->bits == 4 || e->bits == 8 || e->bits == 16 || e->bits == 32);
+}
+
 /* ---- parameters ---- */
 
 typedef struct params {
@@ -29,11 +36,14 @@ parameters(qn_onnx_out *o, const qn_node *n, const qn_elem *e, params *p)
 	qn_types *types = &o->m->types;
 	void *data;
 
-	if (e->kind != QN_ELEM_UNIFORM || e->gran == QN_SUB_CHANNEL ||
-	    (e->bits != 4 && e->bits != 8 && e->bits != 16 && e->bits != 32)) {
+	if (e->gran == QN_SUB_CHANNEL && qn_onnx_out_has_storage(e)) {
 		(void)qn_onnx_out_refuse(o, n,
-					 "its type has blocks, or its storage type does not have "
-					 "4, 8, 16 or 32 bits");
+					 "its type has blocks, which only constants may have");
+		return false;
+	}
+	if (!qn_onnx_out_has_storage(e)) {
+		(void)qn_onnx_out_refuse(o, n,
+					 "its storage type does not have 2, 4, 8, 16 or 32 bits");
 		return false;
 	}
 	qn_tensor *zps =

@@ -51,6 +51,10 @@ same_graph 'graph of digits' "$E/digits.json" --calib "$E/calib.npy"
 same_graph 'graph of digits, u8' "$E/digits.json" --calib "$E/calib.npy" --activations u8
 same_graph 'graph of digits, i16 and i4' "$E/digits.json" --calib "$E/calib.npy" --activations i16 --weights-type i4
 same_graph 'graph of digits, rfc' "$E/digits.json" --calib "$E/calib.npy" --scheme rfc
+same_graph 'graph of digits, blocks of i4' "$E/digits.json" --calib "$E/calib.npy" --weights-type i4 --weight-block 16
+same_graph 'graph of digits, blocks of i8' "$E/digits.json" --calib "$E/calib.npy" --weight-block 8
+same_graph 'graph of digits, blocks of i2' "$E/digits.json" --calib "$E/calib.npy" --weights-type i2 --weight-block 8
+same_graph 'graph of digits, i2' "$E/digits.json" --calib "$E/calib.npy" --weights-type i2
 if [ -d "${QUERN_DATA:-/nowhere}/models" ]; then
 	for f in kws_int8 resnet8_int8 vww_int8 ad_int8 mnist_valid_int8 hello_world_int8; do
 		same_graph "graph of $f" "$QUERN_DATA/models/$f.tflite"
