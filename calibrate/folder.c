@@ -40,6 +40,13 @@ typedef struct folder {
 } folder;
 
 /* Extents are compared by their bytes, those between members too. */
+static bool
+same_extent(const extent *a, const extent *b)
+{
+	return a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1] && a->dim[2] == b->dim[2] &&
+	       a->wide == b->wide && a->rate == b->rate;
+}
+
 static void
 set_extent(extent *e, int64_t first, int64_t second, int64_t third)
 {
@@ -60,7 +67,7 @@ decode_image(qn_arena *a, const char *path, const char *data, size_t n, bool cha
 	QN_TRY(qn_image_decode(a, path, data, n, &x));
 	set_extent(have, x.h, x.w, x.c);
 	have->wide = x.wide;
-	if (dst == NULL || memcmp(have, want, sizeof *have) != 0)
+	if (dst == NULL || !same_extent(have, want))
 		return QN_OK;
 	const int64_t positions = x.h * x.w;
 	for (int64_t i = 0; i < positions; i++)
@@ -93,7 +100,7 @@ decode_wav(qn_arena *a, const char *path, const char *data, size_t n, bool chann
 	QN_TRY(qn_wav_parse(a->env, path, data, n, &w));
 	set_extent(have, w.frames, w.channels, 0);
 	have->rate = w.rate;
-	if (dst != NULL && memcmp(have, want, sizeof *have) == 0)
+	if (dst != NULL && same_extent(have, want))
 		qn_wav_read(&w, channels_first, dst);
 	return QN_OK;
 }
@@ -163,8 +170,7 @@ fetch_file(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
 	QN_TRY(qn_file_map(tmp, s->path[index], &data, &n));
 	QN_TRY(f->kind->decode(tmp, s->path[index], data, n, f->channels_first, &f->want, &have,
 			       dst));
-	return memcmp(&have, &f->want, sizeof have) == 0 ? QN_OK
-							 : wrong_size(f, s, index, &have, tmp);
+	return same_extent(&have, &f->want) ? QN_OK : wrong_size(f, s, index, &have, tmp);
 }
 
 /* The first file's extent, through memory that is given back. */

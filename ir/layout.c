@@ -17,10 +17,10 @@ qn_layout_count(int32_t rank, const int64_t *dim, int64_t each)
 	int64_t n = each;
 
 	for (int32_t i = 0; i < rank; i++)
-		if (dim[i] == 0)
-			return 0;
+		if (dim[i] <= 0)
+			return dim[i] == 0 ? 0 : -1;
 	for (int32_t i = 0; i < rank; i++) {
-		if (dim[i] < 0 || n > most / dim[i])
+		if (n > most / dim[i])
 			return -1;
 		n *= dim[i];
 	}

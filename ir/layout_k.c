@@ -198,7 +198,7 @@ qn_super_to_planes(const uint8_t *block, uint8_t *const plane[7], int64_t i)
 static qn_scales_6
 super_scales(const uint8_t *const plane[7], int64_t i)
 {
-	qn_scales_6 s;
+	qn_scales_6 s = {{0}, {0}};
 
 	join_6(plane[SCALES_HIGH] + 2 * i, plane[SCALES_LOW] + 4 * i, s.scale);
 	join_6(plane[MINS_HIGH] + 2 * i, plane[MINS_LOW] + 4 * i, s.offset);
