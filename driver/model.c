@@ -196,6 +196,7 @@ load(void *arg, qn_arena *scratch)
 	box->m.types.lax_zp = c->opts.lax_zp != 0;
 	QN_TRY(check_context(c));
 	QN_TRY(qn_host_pointers(env, "dim", c->opts.ndim, c->opts.dim));
+	QN_TRY(qn_host_pointers(env, "cut", c->opts.ncut, c->opts.cut));
 	QN_TRY(qn_host_pointers(env, "tie", c->opts.ntie, c->opts.tie));
 	QN_TRY(qn_host_list(env, "value", c->opts.nvalue, c->opts.value));
 	QN_TRY(take_values(c, scratch));
@@ -221,6 +222,7 @@ load(void *arg, qn_arena *scratch)
 		QN_TRY(qn_import_quant_params(&box->m, c->opts.quant_params));
 	if (c->opts.front_end != NULL)
 		QN_TRY(qn_front_end(&box->m, c->path, c->opts.front_end));
+	QN_TRY(qn_cut(&box->m, c->path, c->how.ncut, c->how.cut));
 	QN_TRY(qn_tie_states(&box->m, c->path, c->opts.ntie, c->opts.tie, c->ninit, c->init));
 	if (mark_used(c))
 		warn_of_fixed(c, scratch);
@@ -251,6 +253,8 @@ qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *opts, qn_model **
 				.dim = o.dim,
 				.from_float = o.from_float != 0,
 				.context = (int64_t)o.context,
+				.ncut = o.ncut,
+				.cut = o.cut,
 				.times = o.limit < MOST_TIMES ? o.limit : MOST_TIMES};
 	qn_status status = qn_guard(ctx, load, &c);
 	if (status == QN_OK)

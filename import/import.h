@@ -28,6 +28,9 @@ typedef struct qn_import_how {
 	uint64_t times;  /* limits of what a file may need, in multiples of docs/limits.md; 0: 1 */
 	size_t npin;
 	qn_pin *pin; /* inputs that become constants */
+	size_t ncut;
+	/* names of the values that are the outputs, instead of those of the file; what only others need is not read */
+	const char *const *cut;
 } qn_import_how;
 
 typedef enum qn_import_format {

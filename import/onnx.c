@@ -7,6 +7,7 @@
  *          node   Conv, Relu …
  *          output y */
 #include "import/onnx.h"
+#include "ir/nearest.h"
 
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
@@ -231,15 +232,32 @@ take_inputs(qn_onnx *o, const Onnx__GraphProto *g)
 	qn_importer_pins_used(&o->im, g->n_input, names);
 }
 
+/* A name of none of the values, which the caller wants. */
+static void
+refuse_cut(qn_onnx *o, const Onnx__GraphProto *g, const char *name)
+{
+	const char *best = NULL;
+
+	for (size_t i = 0; i < g->n_node && i < QN_MAX_COMPARED; i++)
+		for (size_t k = 0; k < g->node[i]->n_output; k++)
+			best = qn_nearer_name(name, best, g->node[i]->output[k]);
+	(void)qn_report(o->im.m->env, QN_EUSAGE, "import.cut", o->im.file,
+			"no value of the file is called '%s'" QN_DID_YOU_MEAN, name,
+			QN_SUGGEST(best));
+	o->im.problems++;
+	qn_importer_failed(&o->im, QN_EUSAGE);
+}
+
 static void
 set_outputs(qn_onnx *o, const Onnx__GraphProto *g)
 {
+	const qn_import_how *how = o->im.how;
 	qn_map names;
 
 	qn_importer_at(&o->im, "", "", 0);
 	qn_map_init(&names, o->im.scratch);
-	for (size_t i = 0; i < g->n_output; i++) {
-		const char *name = text(g->output[i]->name);
+	for (size_t i = 0; i < (how->ncut > 0 ? how->ncut : g->n_output); i++) {
+		const char *name = how->ncut > 0 ? how->cut[i] : text(g->output[i]->name);
 		bool known;
 		qn_id id = qn_onnx_value(o, name, &known);
 
@@ -250,7 +268,9 @@ set_outputs(qn_onnx *o, const Onnx__GraphProto *g)
 		}
 		qn_map_puts(&names, name, o);
 
-		if (!known) {
+		if (!known && how->ncut > 0) {
+			refuse_cut(o, g, name);
+		} else if (!known) {
 			(void)qn_importer_refuse(&o->im, "import.output",
 						 "no node computes the graph's output '%s'", name);
 			qn_importer_failed(&o->im, QN_EINVALID);
@@ -300,7 +320,7 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	o.keeps_quantized = !how->from_float && qn_onnx_quantizes(&o, model);
 	o.versions = o.sets = &versions;
 	o.graph = model->graph;
-	if (!how->from_float && how->ndim == 0 && how->npin == 0 &&
+	if (!how->from_float && how->ndim == 0 && how->npin == 0 && how->ncut == 0 &&
 	    qn_onnx_read_metadata(&o, model))
 		return QN_OK;
 	QN_TRY(read_graph(&o, model->graph));

@@ -241,6 +241,7 @@ int64_t qn_onnx_version(const qn_map *versions, const char *domain);
 /* The order in which nodes are converted (onnx_order.c): at NULL, as in the file.  broken: names of values that a cycle
  * leaves without one, which was reported. */
 typedef struct qn_onnx_order {
+	size_t n; /* nodes to read */
 	uint32_t *at;
 	const char **broken;
 	size_t nbroken, cap;

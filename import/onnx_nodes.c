@@ -318,7 +318,7 @@ qn_onnx_nodes(qn_onnx *o, size_t n, Onnx__NodeProto *const *node)
 	const qn_onnx_order *order = qn_onnx_order_of(o, n, node);
 	for (size_t i = 0; i < order->nbroken; i++)
 		qn_onnx_define(o, order->broken[i], 0);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < order->n; i++) {
 		if (o->im.full || !qn_importer_may_read(&o->im, &o->nodes))
 			return;
 		convert(o, node[order->at != NULL ? order->at[i] : i]);

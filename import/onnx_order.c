@@ -246,16 +246,44 @@ visit(sorting *s, uint32_t i, size_t *done)
 	}
 }
 
+/* Nodes whose results the values called `name` need, those before them first; in the order of the file, if that will do. */
 static void
-sort(sorting *s)
+sort_needed(sorting *s, size_t n, const char *const *name, bool as_in_file)
 {
 	size_t done = 0;
+
+	for (size_t k = 0; k < n; k++) {
+		const uint32_t *maker = qn_map_gets(&s->makers, name[k]);
+
+		if (maker != NULL)
+			visit(s, *maker, &done);
+	}
+	s->result->n = done;
+	done = 0;
+	for (uint32_t i = 0; i < s->n && as_in_file; i++)
+		if (s->mark[i] == DONE)
+			s->result->at[done++] = i;
+}
+
+/* cut: the nodes that its values need, of all nodes if ncut is 0. */
+static void
+sort(sorting *s, size_t ncut, const char *const *cut)
+{
+	const bool as_in_file = in_order(s);
+	size_t done = 0;
+
+	if (as_in_file && ncut == 0)
+		return;
 
 	s->next = qn_arena_copy(s->arena, s->first, s->n * sizeof *s->first);
 	s->mark = QN_NEW(s->arena, mark, s->n);
 	s->stack = QN_NEW(s->arena, uint32_t, s->n);
 	s->depth = QN_NEW(s->arena, uint32_t, s->n);
 	s->result->at = QN_NEW(s->o->im.scratch, uint32_t, s->n);
+	if (ncut > 0) {
+		sort_needed(s, ncut, cut, as_in_file);
+		return;
+	}
 	for (uint32_t i = 0; i < s->n; i++)
 		visit(s, i, &done);
 }
@@ -273,8 +301,8 @@ qn_onnx_order_of(qn_onnx *o, size_t n, Onnx__NodeProto *const *node)
 	s.first = QN_NEW(s.arena, size_t, n + 1);
 	take_makers(&s);
 	take_edges(&s);
-	if (!in_order(&s))
-		sort(&s);
+	s.result->n = n;
+	sort(&s, node == o->graph->node ? o->im.how->ncut : 0, o->im.how->cut);
 	qn_arena_release(s.arena);
 	qn_map_put(&o->orders, &node, sizeof node, s.result);
 	return s.result;

@@ -34,7 +34,7 @@ text(const char *s)
 
 #define READ_OPS                                                                                   \
 	"replace it in the model by operators of docs/supported-ops.md, or cut the model before "  \
-	"it"
+	"it (--cut NAME)"
 #define OUTSIDE "cut the model after it, and do this in the program that calls the model"
 #define TEXTS "it works on strings, and a compiled model has only numbers", OUTSIDE
 #define RANDOM                                                                                     \

@@ -313,6 +313,8 @@ graph_outputs(qn_tfl *f, const qn_flat_table *graph)
 		(void)qn_importer_refuse(&f->im, "import.input",
 					 "the subgraph has %zu outputs; at most %d are supported",
 					 out.n, (int)MOST_OUTPUTS);
+	if (f->im.how->ncut > 0)
+		return qn_tfl_cut_outputs(f);
 	for (size_t i = 0; i < out.n && i < MOST_OUTPUTS; i++) {
 		qn_tfl_tensor *t;
 
@@ -331,8 +333,11 @@ qn_status
 qn_tfl_read_operators(qn_tfl *f, const qn_flat_table *graph)
 {
 	const qn_flat_vector ops = qn_flat_vector_in(graph, QN_TFL_FIELD_graph_operators, 4);
+	const bool *needed = f->now == f->frame ? qn_tfl_needed(f, &ops) : NULL;
 
 	for (size_t i = 0; i < ops.n && qn_importer_may_read(&f->im, &f->read); i++) {
+		if (needed != NULL && !needed[i])
+			continue;
 		qn_flat_table t = qn_flat_table_at(&ops, i);
 
 		if (t.at == 0)

@@ -121,6 +121,11 @@ void qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name);
 /* Name and number of an operator's code; that of a custom one is its own. */
 const char *qn_tfl_code_name(qn_tfl *f, const qn_flat_table *code, int64_t *number);
 
+/* Of a file of which only some values are wanted (tflite_cut.c): which of its operators are read, NULL: all; and its
+ * outputs. */
+const bool *qn_tfl_needed(qn_tfl *f, const qn_flat_vector *ops);
+qn_status qn_tfl_cut_outputs(qn_tfl *f) QN_MUST_CHECK;
+
 /* The operators of a subgraph, one after the other (tflite.c). */
 qn_status qn_tfl_read_operators(qn_tfl *f, const qn_flat_table *graph) QN_MUST_CHECK;
 /* Element i of a list of tensors; NULL for -1; an error for what is none (tflite.c). */

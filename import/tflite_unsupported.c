@@ -77,7 +77,7 @@ qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name)
 		(void)qn_importer_refuse(
 			o->im, "import.op",
 			"%s is not supported%s: %s; replace it in the model by operators of "
-			"docs/importing.md, or cut the model before it",
+			"docs/importing.md, or cut the model before it (--cut NAME)",
 			name, qn_importer_nodes(o->im, n != NULL ? *n : 1), why_not(code));
 	if (n != NULL)
 		*n = 0;

@@ -13,6 +13,10 @@ qn_status qn_inline_bodies(qn_model *m) QN_MUST_CHECK;
 /* Moves transposes to where they meet, or to the ends of the graph, and drops them. */
 qn_status qn_axes(qn_model *m) QN_MUST_CHECK;
 
+/* Ends the entry graph at n values, by the names of outputs or nodes, when a model has been read.  place: the file, for
+ * messages (import.cut). */
+qn_status qn_cut(qn_model *m, const char *place, size_t n, const char *const *name) QN_MUST_CHECK;
+
 /* Makes constants of inputs of the entry graph, when a model has been read.  place: the file, for messages
  * (import.value). */
 qn_status qn_pin_inputs(qn_model *m, const char *place, size_t n, qn_pin *pin) QN_MUST_CHECK;

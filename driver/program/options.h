@@ -35,6 +35,8 @@ typedef struct options {
 	int nvalue;
 	const char *tie[MAX_VALUES]; /* OUTPUT=INPUT */
 	int ntie;
+	const char *cut[MAX_VALUES]; /* values that are the outputs */
+	int ncut;
 	const char *lib[MAX_VALUES]; /* files of compositions */
 	int nlib;
 	const char *front_end, *stream;

@@ -323,6 +323,10 @@ const option_row option_rows[] = {
 	{"--tie", 0, GROUP_MODEL, READING, LIST(tie), .value = "OUTPUT=INPUT",
 	 .help = "make a state of an output and the input that takes it in the next run "
 		 "(docs/state.md); may be repeated"},
+	{"--cut", 0, GROUP_MODEL, READING, LIST(cut), .value = "NAME",
+	 .help = "end the model at this value of the file, which becomes its output; what only "
+		 "serves "
+		 "the rest is not read; may be repeated"},
 	{"--front-end", 0, GROUP_MODEL, READING, TEXT(front_end), .value = "OP[:ATTRIBUTE=VALUE,…]",
 	 .help = "take sound and compute the model's input from it: log_mel, mfcc, or INPUT=OP of "
 		 "several inputs (docs/sound.md)"},

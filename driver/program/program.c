@@ -251,6 +251,8 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 		.value = value,
 		.nvalue = (size_t)o->nvalue,
 		.tie = o->tie,
+		.cut = o->cut,
+		.ncut = (size_t)o->ncut,
 		.ntie = (size_t)o->ntie,
 		.front_end = o->front_end,
 		.quant_params = path == o->model ? o->quant_params : NULL,
@@ -259,7 +261,7 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 
 	/* of two models they are for the one that takes them */
 	if (!takes_dims(path) && (takes_dims(o->model) || takes_dims(o->against))) {
-		how.ndim = how.ntie = 0;
+		how.ndim = how.ntie = how.ncut = 0;
 		how.front_end = NULL;
 	}
 	if (!takes_context(path) && (takes_context(o->model) || takes_context(o->against)))

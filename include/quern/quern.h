@@ -308,6 +308,11 @@ typedef struct qn_import_opts { /* all zero: defaults */
 	 * 0: 256, or what it was made for if that is less.  Error: import.context.  Warning:
 	 * llm.context (more than it was made for). */
 	uint64_t context;
+	/* Values of the file, by name, that are the outputs instead of its own: the model ends there, and what
+	 * only its rest needs, inputs too, is not read.  Of .onnx the results of nodes, of .tflite tensors, of
+	 * other formats nodes.  Error: import.cut. */
+	const char *const *cut;
+	size_t ncut;
 } qn_import_opts;
 
 /* qn_load with options; opts NULL: defaults. */
