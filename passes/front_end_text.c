@@ -48,7 +48,7 @@ read_attributes(qn_front *f, const char *attributes)
 	if (qn_model_parse(&one, "--front-end", b.data, b.n) != QN_OK)
 		return QN_EUSAGE;
 	const qn_graph *g = qn_model_entry(&one);
-	f->attr = *qn_graph_node(g, g->output[0].value)->attr;
+	qn_attrs_of(qn_graph_node(g, g->output[0].value), &f->attr);
 	return QN_OK;
 }
 
