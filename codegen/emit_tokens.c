@@ -96,11 +96,12 @@ qn_emit_tokens_source(const qn_vocabulary *v, const qn_tokens_style *s, qn_arena
 
 	qn_buf_init(&body, a);
 	qn_buff(&body,
-		"static const qn_vocabulary vocabulary = {\n\t%d, %d, %d, %d, %d, %d, text_of, at, "
+		"static const qn_vocabulary vocabulary = {\n\t%d, %d, %d, %d, %d, %d, %d, text_of, "
+		"at, "
 		"order, "
 		"rank, byte_of,\n};\n\n",
 		(int)v->tokens, (int)v->pieces, (int)v->begin, (int)v->unknown, (int)v->prefix,
-		(int)v->words);
+		(int)v->words, (int)v->user);
 	qn_buff(&body,
 		"int32_t\n%s_encode(const char *text, int32_t n, int32_t *token)\n{\n"
 		"\treturn qn_encode(&vocabulary, text, n, token);\n}\n\n"

@@ -33,6 +33,7 @@ vocabulary_of(const qn_token_table *t)
 			       .unknown = t->unknown,
 			       .prefix = t->prefix,
 			       .words = t->words,
+			       .user = t->user,
 			       .text = t->text,
 			       .at = t->at,
 			       .order = t->order,

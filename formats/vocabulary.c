@@ -4,10 +4,10 @@
  *   tokenizer.ggml.model        "llama"
  *   tokenizer.ggml.tokens       "<unk>", "<s>", "</s>", "<0x00>" … "▁t", "he", "▁the" …
  *   tokenizer.ggml.scores       0, 0, 0, 0 … 0, -1, -6 …
- *   tokenizer.ggml.token_type   2 unknown, 3 control, 6 byte, 1 text
+ *   tokenizer.ggml.token_type   2 unknown, 3 control, 6 byte, 1 text, 4 user-defined
  *
  * Spaces are U+2581 in the file.  Scores only tell which of two pairs is merged first, so their order is kept, as
- * integers.  Tokens that are not text - unknown, control, unused - have no bytes, and text never becomes them. */
+ * integers.  User-defined pieces are found before anything is merged.  Tokens that are not text - unknown, control, unused - have no bytes, and text never becomes them. */
 #include "formats/vocabulary.h"
 
 #include <math.h>
@@ -264,6 +264,14 @@ set_rank(reader *r, row *rows)
 		const bool lower = rows[i].score < rows[i - 1].score;
 
 		rank[rows[i].token] = rank[rows[i - 1].token] + (lower ? 1 : 0);
+	}
+	for (int32_t i = 0; i < r->n; i++) {
+		const int32_t length = r->at[i + 1] - r->at[i];
+
+		if (r->type[i] != USER || length == 0)
+			continue;
+		rank[i] = -1;
+		r->out->user = length > r->out->user ? length : r->out->user;
 	}
 	r->out->rank = rank;
 }

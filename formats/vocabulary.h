@@ -13,6 +13,7 @@ typedef struct qn_token_table {
 	int32_t begin, end,
 		unknown; /* the tokens before and after a text, -1: none; of what has none */
 	int32_t longest; /* bytes of the longest token */
+	int32_t user;    /* … of the longest user-defined one, 0: there are none */
 	bool prefix, words;
 	const uint8_t *text;
 	const int32_t *at, *order, *rank, *byte; /* in the arena of the archive */

@@ -35,7 +35,7 @@ target(fuzz *f, const char *data, size_t size)
 	}
 	check_tables(&t);
 	const qn_vocabulary v = {t.tokens, t.pieces, t.begin, t.unknown, t.prefix, t.words,
-				 t.text,   t.at,     t.order, t.rank,    t.byte};
+				 t.user,   t.text,   t.at,    t.order,   t.rank,   t.byte};
 	const int32_t count = qn_encode(&v, data, n, token);
 	FUZZ_CHECK(count >= 0 && count <= n + 2);
 	for (int32_t i = 0; i < count; i++) {
