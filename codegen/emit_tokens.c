@@ -17,7 +17,7 @@ put_notice(const qn_tokens_style *s, const char *suffix, const char *what, qn_bu
 {
 	qn_buff(b,
 		"/* SPDX-License-Identifier: MIT-0 */\n"
-		"/* %s%s - %s. Written by quern tokenizer; compile it again instead of changing "
+		"/* %s%s - %s. Written by quern tokens; compile it again instead of changing "
 		"it.\n",
 		s->name, suffix, what);
 }

@@ -93,6 +93,12 @@ qn_archive_ctx(const qn_archive *x)
 	return x->ctx;
 }
 
+const char *
+qn_archive_text(qn_archive *x, const char *s)
+{
+	return qn_arena_str(&x->arena, s);
+}
+
 qn_status
 qn_archive_tokens(qn_archive *x, const qn_token_table **out)
 {

@@ -23,6 +23,8 @@ struct qn_stored *qn_stored_alloc(qn_ctx *ctx, const char *name);
 qn_status qn_stored_make(qn_ctx *ctx, qn_guarded_fn *fn, void *call, struct qn_stored **made,
 			 struct qn_stored **out) QN_MUST_CHECK;
 qn_ctx *qn_archive_ctx(const struct qn_archive *x);
+/* A copy of s that lives as long as the archive. */
+const char *qn_archive_text(struct qn_archive *x, const char *s);
 /* The tokens that an archive describes, which are read once. */
 qn_status qn_archive_tokens(struct qn_archive *x, const qn_token_table **out) QN_MUST_CHECK;
 /* layout.values: a quantizer has none. */

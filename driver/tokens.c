@@ -17,6 +17,7 @@ typedef struct tokens_call {
 	qn_archive *x;
 	qn_tokens_info *info;
 	const char *text, *folder, *name;
+	const char **written;
 	size_t n;
 	const qn_array *tokens;
 	qn_array *made;
@@ -183,13 +184,15 @@ emit(void *arg, qn_arena *scratch)
 				      .print = print_text,
 				      .user = &texts[i]};
 	}
+	if (c->written != NULL)
+		*c->written = qn_archive_text(c->x, name);
 	return qn_files_write(env, c->folder, 2, files);
 }
 
 qn_status
-qn_tokens_emit(qn_archive *x, const char *folder, const char *name)
+qn_tokens_emit(qn_archive *x, const char *folder, const char *name, const char **written)
 {
-	tokens_call c = {.x = x, .folder = folder, .name = name};
+	tokens_call c = {.x = x, .folder = folder, .name = name, .written = written};
 
 	return qn_guard(qn_archive_ctx(x), emit, &c);
 }

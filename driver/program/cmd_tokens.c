@@ -127,10 +127,10 @@ emit(qn_archive *x, const options *o)
 	(void)snprintf(name, sizeof name, "%s", base != NULL ? base + 1 : o->model);
 	if (strrchr(name, '.') != NULL)
 		*strrchr(name, '.') = '\0';
-	const char *chosen = o->name != NULL ? o->name : name;
-	qn_status status = qn_tokens_emit(x, o->output, chosen);
+	const char *written;
+	qn_status status = qn_tokens_emit(x, o->output, o->name != NULL ? o->name : name, &written);
 	if (status == QN_OK)
-		printf("files        %s/%s_tokens.h, _tokens.c\n", o->output, chosen);
+		printf("files        %s/%s_tokens.h, _tokens.c\n", o->output, written);
 	return status;
 }
 
@@ -158,11 +158,31 @@ tokens(qn_ctx *ctx, const options *o)
 	return status == QN_OK && fflush(stdout) != 0 ? QN_EIO : status;
 }
 
+/* What the options ask for together; NULL, or why that is nothing. */
+static const char *
+mistake(const options *o)
+{
+	const bool decodes = o->narg > 0 && program_ends(o->arg[0], ".npy");
+	const bool encodes = o->narg > 0 && !decodes;
+
+	if (o->sequence != 0 && (!encodes || o->output == NULL))
+		return "--sequence cuts a text for -o FILE.npy";
+	if (decodes && o->output != NULL)
+		return "the text of tokens goes to the standard output; leave out -o";
+	if (encodes && o->output != NULL && !program_ends(o->output, ".npy"))
+		return "the tokens of a text go to -o FILE.npy";
+	if (o->name != NULL && (o->narg > 0 || o->output == NULL))
+		return "--name is that of the C, which -o FOLDER gets without a text";
+	return NULL;
+}
+
 int
 cmd_tokens(const options *o)
 {
-	if (o->sequence != 0 && (o->narg == 0 || o->output == NULL)) {
-		fprintf(stderr, "quern tokens: --sequence cuts a text for -o FILE.npy\n");
+	const char *why = mistake(o);
+
+	if (why != NULL) {
+		fprintf(stderr, "quern tokens: %s\n", why);
 		return QN_EUSAGE;
 	}
 	qn_ctx *ctx = program_open(o);

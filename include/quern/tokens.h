@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tokens.h - the tokens of language models: text to numbers and back, as the file of the model says, and as C
- * (docs/tokens.md).
+ * (docs/archives.md).
  *
  *   qn_archive_open(ctx, "stories.gguf", &x);
  *   qn_tokens_encode(x, "Once upon a time", 16, &tokens);      i32 [n, 1]: samples of a model
- *   qn_tokens_emit(x, "out", "story");                         story_tokens.h, story_tokens.c
+ *   qn_tokens_emit(x, "out", "story", NULL);                   story_tokens.h, story_tokens.c
  *
  * The vocabulary is that of the properties tokenizer.ggml.… of a GGUF file.  Errors of all functions: QN_EINVALID
  * (tokenizer.missing, .type, .size, .token), QN_EUNSUPPORTED (tokenizer.model). */
@@ -32,8 +32,10 @@ QN_API qn_status qn_tokens_encode(qn_archive *x, const char *text, size_t n, qn_
  * there; QN_EIO (tokenizer.write): fn has returned nonzero. */
 QN_API qn_status qn_tokens_decode(qn_archive *x, const qn_array *tokens, qn_write_fn *fn,
 				  void *user);
-/* Writes NAME_tokens.h and NAME_tokens.c into a folder. */
-QN_API qn_status qn_tokens_emit(qn_archive *x, const char *folder, const char *name);
+/* Writes NAME_tokens.h and NAME_tokens.c into a folder.  *written, unless NULL: the name as a C identifier, which the
+ * files have; it lives as long as the archive. */
+QN_API qn_status qn_tokens_emit(qn_archive *x, const char *folder, const char *name,
+				const char **written);
 
 #ifdef __cplusplus
 }

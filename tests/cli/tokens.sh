@@ -10,6 +10,9 @@ digits=$QUERN_SOURCE/examples/digits/digits.safetensors
 case_of vocabulary 1 tokenizer.missing "no property 'tokenizer.ggml.model'" tokens "$digits"
 case_of archive 2 archive.format 'unknown file extension' tokens text.txt
 usage sequence '--sequence cuts a text for -o FILE.npy' tokens "$digits" text.txt --sequence 8
+usage name '--name is that of the C' tokens "$digits" --name story
+usage decoded-output 'standard output' tokens "$digits" tokens.npy -o text.txt
+usage encoded-output 'FILE.npy' tokens "$digits" text.txt -o tokens.txt
 usage arguments 'unexpected argument: more' tokens "$digits" text.txt more
 
 # A network that reads a token and keeps a state has a step, and logits of one scale are drawn from.
@@ -101,6 +104,10 @@ same empty want stdout
 silent sequences tokens "$model" text.txt --sequence 9 -o cut.npy
 has_words sequences stdout 'tokens in 2 sequences'
 case_of 'too short' 2 '' 'do not fill a sequence' tokens "$model" text.txt --sequence 100 -o cut.npy
+silent name tokens "$model" --name my-story.1 -o named
+has_words name stdout 'named/my_story_1_tokens.h'
+cases=$((cases + 1))
+[ -e named/my_story_1_tokens.c ] || fail name 'other files than it says' stdout
 silent emit tokens "$model" --name story -o out
 cat >there.c <<'X'
 #include <stdio.h>
