@@ -7,8 +7,9 @@
 #include "quern/layout.h"
 
 typedef struct tally {
-	size_t quantized, exact, odd;    /* tensors; whose rows a block does not divide */
-	size_t before, after;            /* bytes */
+	size_t quantized, exact;
+	size_t rows, odd;     /* whose rows no block divides: int8 per channel, as they were */
+	size_t before, after; /* bytes */
 	size_t split, replicated, whole; /* tensors */
 } tally;
 
@@ -25,15 +26,50 @@ is_matrix(const qn_stored *t)
 	return dtype[0] == 'f' || strcmp(dtype, "bf16") == 0;
 }
 
-/* Whether blocks of the layout divide the rows of t. */
-static bool
-divides(const qn_stored *t, const char *layout)
+/* Elements of a block of the layout, which the option has checked. */
+static int
+block_of(const char *layout)
 {
 	size_t i = 0;
 
 	while (qn_layout_name(i) != NULL && strcmp(qn_layout_name(i), layout) != 0)
 		i++;
-	return qn_stored_dim(t, qn_stored_rank(t) - 1) % qn_layout_block_size(i) == 0;
+	return qn_layout_block_size(i);
+}
+
+static void
+print_shape(const qn_stored *t)
+{
+	for (int i = 0; i < qn_stored_rank(t); i++)
+		printf("%s%lld", i > 0 ? ", " : "[", (long long)qn_stored_dim(t, i));
+	printf("]\n");
+}
+
+/* A matrix whose rows the block does not divide, in 8 bits with a scale for each row, where the format has that:
+ * GGUF knows only blocks. */
+static qn_status
+odd_rows(const qn_stored *t, const options *o, const qn_stored **out, tally *n)
+{
+	const bool plain = strcmp(qn_stored_layout(t), "plain") == 0;
+	const qn_scaled_quantizer_opts rows = {
+		.size = sizeof rows, .dtype = "i8", .dynamic = 1, .per_axis = 1};
+	qn_stored *q;
+
+	if (!plain || program_ends(o->arg[0], ".gguf")) {
+		printf("stays %s: %s ", plain ? qn_stored_plane(t, 0).dtype : qn_stored_layout(t),
+		       qn_stored_name(t));
+		print_shape(t);
+		n->odd++;
+		return QN_OK;
+	}
+	const qn_status status = qn_stored_quantize(t, &rows, &q);
+	if (status != QN_OK)
+		return status;
+	printf("int8 per channel: %s ", qn_stored_name(t));
+	print_shape(t);
+	n->rows++;
+	*out = q;
+	return QN_OK;
 }
 
 static qn_status
@@ -44,13 +80,8 @@ repacked(const qn_stored *t, const options *o, const qn_stored **out, tally *n)
 	qn_stored *q;
 	qn_status status;
 
-	if (!divides(t, o->to)) {
-		printf("stays %s: %s [%lld, …, %lld]\n", qn_stored_plane(t, 0).dtype,
-		       qn_stored_name(t), (long long)qn_stored_dim(t, 0),
-		       (long long)qn_stored_dim(t, qn_stored_rank(t) - 1));
-		n->odd++;
-		return QN_OK;
-	}
+	if (qn_stored_dim(t, qn_stored_rank(t) - 1) % block_of(o->to) != 0)
+		return odd_rows(t, o, out, n);
 	status = qn_stored_repack(t, o->to, &opts, &q);
 	if (status != QN_OK)
 		return status;
@@ -109,6 +140,22 @@ changed(qn_ctx *ctx, qn_archive *x, const options *o, qn_archive **out, tally *n
 	return status;
 }
 
+static void
+print_tally(const options *o, size_t tensors, const tally *n)
+{
+	printf("%zu tensors of %zu became %s (%zu exactly)", n->quantized, tensors, o->to,
+	       n->exact);
+	if (n->rows > 0)
+		printf(", %zu int8 per channel", n->rows);
+	if (n->odd > 0)
+		printf(", %zu stay", n->odd);
+	if (n->rows + n->odd > 0)
+		printf(" since no block of %d divides their rows", block_of(o->to));
+	if (n->odd > 0 && program_ends(o->arg[0], ".gguf"))
+		printf(" and GGUF has no int8 per channel, which quern compile makes of floats");
+	printf("; %zu bytes became %zu\n", n->before, n->after);
+}
+
 static qn_status
 convert(qn_ctx *ctx, const options *o)
 {
@@ -126,9 +173,7 @@ convert(qn_ctx *ctx, const options *o)
 	if (status != QN_OK)
 		return status;
 	if (o->to != NULL)
-		printf("%zu tensors of %zu became %s (%zu exactly), %zu stay since no block "
-		       "divides their rows; %zu bytes became %zu\n",
-		       n.quantized, qn_archive_size(x), o->to, n.exact, n.odd, n.before, n.after);
+		print_tally(o, qn_archive_size(x), &n);
 	if (o->split > 1)
 		printf("%zu tensors of %zu are split into %d parts, %zu replicated, %zu quantized "
 		       "ones stay whole\n",

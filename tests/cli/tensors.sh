@@ -68,12 +68,22 @@ same dump odd.npy want.npy
 silent copy convert m.gguf copy.gguf
 same copy m.gguf copy.gguf
 silent quantized convert m.gguf q.gguf --to q8_0
-has_words quantized stdout 'stays f32: odd [2, …, 3]|1 tensors of 3 became q8_0 (0 exactly), 1 stay'
+has_words quantized stdout 'stays f32: odd [2, 3]|1 tensors of 3 became q8_0 (0 exactly), 1 stay|no block of 32 divides their rows|GGUF has no int8 per channel'
 silent quantized-list tensors q.gguf
 has_words quantized-list stdout 'general.quantization_version|w     q8_0    [2, 32]  68|norm  f32'
 silent quantized-dump tensors q.gguf --dump w -o w.npy
 # d = 1 / 127 as f16 is 0x2008: 127 * 0.007873535 = 0.999939
 tail -c 4 w.npy | od -An -tx1 | grep -q 'e0 fb 7f 3f\|00 fc 7f 3f' || fail quantized-dump "not 127 times the scale" <(tail -c 8 w.npy | od -An -tx1)
+for format in irpa safetensors; do
+	silent "channels $format" convert m.gguf odd.$format --to q4_0
+	has_words "channels $format" stdout 'int8 per channel: odd [2, 3]|1 tensors of 3 became q4_0 (0 exactly), 1 int8 per channel since no block of 32 divides their rows'
+	silent "channels list $format" tensors odd.$format
+	has_words "channels list $format" stdout 'odd   TensorScaledLayout  [2, 3]|norm  f32'
+	silent "channels dump $format" tensors odd.$format --dump odd -o rows.npy
+	same "channels $format" rows.npy want.npy # ones are 127 times their scale
+	silent "channels again $format" convert odd.$format again.irpa --to q4_0
+	has_words "channels again $format" stdout 'stays TensorScaledLayout: odd [2, 3]'
+done
 silent planar convert m.gguf p.gguf --to BlockScaledLayout
 same 'planes of q8_0 are packed again' p.gguf q.gguf
 silent exact convert q.gguf again.gguf --to plain
@@ -171,7 +181,7 @@ rm -f big.*
 if [ -n "${QUERN_DATA:-}" ]; then
 	M=$QUERN_DATA/models
 	silent real convert "$M/stories260K.gguf" s.gguf --to q8_0
-	has_words real stdout 'stays f32: blk.4.ffn_down.weight [64, …, 172]|32 tensors of 48 became q8_0|1171200 bytes became 474848'
+	has_words real stdout 'stays f32: blk.4.ffn_down.weight [64, 172]|32 tensors of 48 became q8_0|1171200 bytes became 474848'
 	tail -c 474848 s.gguf >ours
 	tail -c 474848 "$M/stories260K-q8_0.gguf" >reference
 	same real-bytes ours reference
