@@ -6,6 +6,7 @@
  *   llama3    slow ones are; a turn within original / high positions stays, between both it is mixed (lib/llama.qir)
  *
  *   GGUF            llama.rope.scaling.type "linear", …factor 2       rope_freqs.weight: of each pair, as llama3 has it
+ *                   without a type linear; in older files llama.rope.scale_linear 2
  *   Hugging Face    "rope_scaling": {"rope_type": "llama3", "factor": 8, "low_freq_factor": 1, …} */
 #include <math.h>
 #include <stddef.h>
@@ -99,10 +100,10 @@ qn_llm_take_scaling(qn_llm *l, const char *gguf)
 		if (p != NULL && p->type == QN_VALUE_JSON && p->bytes > 0 && p->data[0] == '{')
 			QN_TRY(take_object(l, objects[i], p));
 	}
-	if (l->hugging_face || (p != NULL && is_word(p, "linear")))
+	if (l->hugging_face || p == NULL || is_word(p, "linear")) /* a factor alone is linear */
 		return QN_OK;
-	if (p != NULL && !is_word(p, "none"))
+	if (!is_word(p, "none"))
 		return refuse(l, gguf, qn_property_json(l->im.scratch, p));
-	l->rope_factor = 1.0; /* without a type, a factor means nothing */
+	l->rope_factor = 1.0;
 	return QN_OK;
 }

@@ -32,6 +32,7 @@ typedef struct llm_file {
 	const char *form;        /* layout of the matrices, or bf16 of all tensors; NULL: f32 */
 	const char *drop;        /* a tensor or key that is left out; NULL: none */
 	const char *key, *value; /* a key that gets this value; NULL: none */
+	int gguf_only;           /* folders have no such key */
 	const char *tokens; /* a GGUF file whose LLM_TOKENS tokens it has; NULL: without texts */
 	const char *extra;  /* a tensor that no network has; NULL: none */
 } llm_file;

@@ -104,7 +104,8 @@ plain_llm_open(qn_ctx *ctx, const char *path, int context, plain_llm *m)
 	m->kv_heads = (int)plain_number(x, m->arch, "attention.head_count_kv", m->heads);
 	m->head_dim = (int)plain_number(x, m->arch, "attention.key_length", m->width / m->heads);
 	m->base = plain_number(x, m->arch, "rope.freq_base", 10000);
-	m->factor = plain_number(x, m->arch, "rope.scaling.factor", 1);
+	m->factor = plain_number(x, m->arch, "rope.scaling.factor",
+				 plain_number(x, m->arch, "rope.scale_linear", 1));
 	m->epsilon = plain_number(x, m->arch, "attention.layer_norm_rms_epsilon", 0);
 	m->vocab = (int)qn_stored_dim(qn_archive_find(x, "token_embd.weight"), 0);
 	m->embedding = plain_tensor(x, -1, "token_embd.weight");
