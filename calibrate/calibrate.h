@@ -86,6 +86,8 @@ qn_status qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_gra
 qn_status qn_float_reference(qn_model *m, const qn_graph *g, const qn_graph **out,
 			     const qn_id **map) QN_MUST_CHECK;
 
+/* What to do where samples are missing, for messages: of a model that reads tokens, how to make them of a text. */
+const char *qn_samples_advice(const qn_model *m);
 /* Binds every symbol of the model: those of constants from the constants, the others from the
  * samples.  Warns of a range that is 0 (calibrate.zero-range: scale 1).  data may be NULL when only
  * constants have symbols, or the method needs none; calibrate.no-data otherwise, encodings.missing

@@ -81,6 +81,15 @@ find_unseen(const qn_calibration *c, const qn_method_opts *method, qn_finding **
 	return status;
 }
 
+const char *
+qn_samples_advice(const qn_model *m)
+{
+	return qn_graph_reads_tokens(qn_model_entry(m))
+		       ? "give samples (--calib FILE.npy --sequence N), which quern tokens "
+			 "MODEL.gguf TEXT --sequence N -o FILE.npy makes from a text"
+		       : "give samples (--calib FILE.npy)";
+}
+
 /* The values of c by one method. */
 static qn_status
 find(const qn_calibration *c, qn_dataset *data, const qn_method_opts *method, qn_finding **out)
@@ -90,8 +99,8 @@ find(const qn_calibration *c, qn_dataset *data, const qn_method_opts *method, qn
 	if (data == NULL)
 		return qn_report(c->m->env, QN_EINVALID, "calibrate.no-data", c->m->name,
 				 "calibration data required: the ranges of %zu activations are "
-				 "unknown; give samples (--calib FILE.npy)",
-				 c->nwatch);
+				 "unknown; %s",
+				 c->nwatch, qn_samples_advice(c->m));
 	qn_statistics *s = qn_calibration_start(c, method, data, NULL, false);
 	QN_TRY(qn_calibration_finish(c, data, s));
 	return qn_calibration_find(c, s, out);
@@ -178,10 +187,11 @@ qn_methods_search(const qn_calibration *c, const qn_dataset *data, qn_methods *m
 		if (data == NULL)
 			return qn_report(c->m->env, QN_EINVALID, "calibrate.no-data", c->m->name,
 					 "calibration data required: the method %s tries scales on "
-					 "samples%s; give samples (--calib FILE.npy)",
+					 "samples%s; %s",
 					 row->name,
 					 o->observed != NULL ? ", and statistics do not have them"
-							     : "");
+							     : "",
+					 qn_samples_advice(c->m));
 		list[o->ncallback++] = (qn_calib_callback){
 			.fn = row->search, .user = &methods->opts[k], .method = methods->text[k]};
 	}

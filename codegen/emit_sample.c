@@ -13,13 +13,7 @@
 static bool
 has_step(const qn_emitter *e)
 {
-	if (e->g->nstate == 0 || qn_port_count(e, true) != 1 || qn_port_count(e, false) != 1)
-		return false;
-	const qn_type *token = qn_port_of(e, true, 0).type, *y = qn_port_of(e, false, 0).type;
-	const qn_elem *t = token->elem;
-
-	return t->kind == QN_ELEM_PLAIN && (t->plain == QN_PLAIN_i32 || t->plain == QN_PLAIN_i64) &&
-	       qn_type_count(token) == 1 && qn_type_count(y) > 0;
+	return qn_graph_reads_tokens(e->g) && qn_type_count(qn_port_of(e, false, 0).type) > 0;
 }
 
 bool

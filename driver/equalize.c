@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "calibrate/calibrate.h"
 #include "driver/calibration.h"
 #include "driver/equalize_impl.h"
 #include "ir/diag.h"
@@ -73,8 +74,8 @@ refuse(const qn_pipeline *p)
 
 	if (o->ncalib == 0)
 		return qn_report(p->m->env, QN_EUSAGE, "equalize.no-data", p->m->name,
-				 "equalization needs the calibration data itself; give samples "
-				 "(--calib)");
+				 "equalization needs the calibration data itself; %s",
+				 qn_samples_advice(p->m));
 	if (o->stats != NULL || o->encodings != NULL)
 		return qn_report(
 			p->m->env, QN_EUSAGE, "equalize.ranges", p->m->name,

@@ -174,9 +174,9 @@ qn_run_repair(qn_pipeline *p)
 					   "--weight-rounding or "
 					   "--bias-correction, or leave it out");
 	if (o->ncalib == 0)
-		return qn_report(
-			p->m->env, QN_EUSAGE, "repair.no-data", p->m->name,
-			"repairs need the calibration data itself; give samples (--calib)");
+		return qn_report(p->m->env, QN_EUSAGE, "repair.no-data", p->m->name,
+				 "repairs need the calibration data itself; %s",
+				 qn_samples_advice(p->m));
 	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
 	QN_TRY(qn_repair(p->m, data, &repair, &repaired));
 	if (repaired != NULL)

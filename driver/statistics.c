@@ -140,7 +140,7 @@ calibrate(void *arg, qn_arena *scratch)
 		return keep(c, o.observed, scratch);
 	if (data == NULL)
 		return qn_report(m->env, QN_EINVALID, "calibrate.no-data", m->name,
-				 "calibration data required; give samples (--calib FILE)");
+				 "calibration data required; %s", qn_samples_advice(m));
 	QN_TRY(qn_calibration_new(m, &cal));
 	QN_TRY(qn_methods_of(cal, &o.method, &methods));
 	QN_TRY(qn_methods_only_one(cal, &methods));

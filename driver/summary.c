@@ -53,8 +53,10 @@ qn_model_info
 qn_model_describe(const qn_model *m)
 {
 	const qn_graph *g = qn_model_entry(m);
-	qn_model_info info = {
-		.inputs = qn_graph_fed(g), .outputs = qn_graph_given(g), .states = g->nstate};
+	qn_model_info info = {.inputs = qn_graph_fed(g),
+			      .outputs = qn_graph_given(g),
+			      .states = g->nstate,
+			      .reads_tokens = qn_graph_reads_tokens(g)};
 
 	for (size_t k = 0; k < g->nstate; k++)
 		info.state_bytes += qn_type_bytes(qn_graph_state(g, k)->type);

@@ -325,6 +325,9 @@ qn_graph_given(const qn_graph *g)
 {
 	return g->noutput - g->nstate;
 }
+/* Whether it reads a sequence of tokens, one in each run: its only input is a plain integer, and it has states and one
+ * output. */
+bool qn_graph_reads_tokens(const qn_graph *g);
 /* State k's input node. */
 const qn_node *qn_graph_state(const qn_graph *g, size_t k);
 /* The type of a state's first values: of a quantized one the float type that it expresses. */

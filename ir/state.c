@@ -38,6 +38,18 @@ qn_graph_state(const qn_graph *g, size_t k)
 	return qn_graph_node(g, g->input[qn_graph_fed(g) + k]);
 }
 
+bool
+qn_graph_reads_tokens(const qn_graph *g)
+{
+	if (g->nstate == 0 || qn_graph_fed(g) != 1 || qn_graph_given(g) != 1)
+		return false;
+	const qn_type *token = qn_graph_node(g, g->input[0])->type;
+	const qn_elem *e = token->elem;
+
+	return e->kind == QN_ELEM_PLAIN && (e->plain == QN_PLAIN_i32 || e->plain == QN_PLAIN_i64) &&
+	       qn_type_count(token) == 1;
+}
+
 const qn_type *
 qn_state_init_type(qn_types *t, const qn_type *state)
 {

@@ -114,6 +114,7 @@ measure_noise(given *g, evaluation *e)
 	qn_compile_opts *opts = &g->compile;
 
 	opts->stop_after = "bind";
+	program_warn_activations(g->o, g->m);
 	qn_status status = qn_compile(g->m, opts);
 	if (status == QN_OK)
 		status = qn_measure_noise(g->m, g->data.n, g->data.array, NULL, NULL, &e->noise);

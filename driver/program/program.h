@@ -60,6 +60,9 @@ bool program_same_file(const char *a, const char *b);
 
 /* The model of the command line, read as its options say. */
 qn_status program_load_model(qn_ctx *ctx, const options *o, qn_model **out);
+/* Warns that a language model is going to have activations of 8 bits, unless an option says something about them
+ * (llm.activations). */
+void program_warn_activations(const options *o, const qn_model *m);
 /* Runs the passes, and makes a network over a hop of the result, where --stream says so; *window, unless NULL: what
  * it was made of. */
 qn_status program_compile(const options *o, qn_model *m, const qn_compile_opts *opts,

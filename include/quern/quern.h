@@ -350,6 +350,8 @@ typedef struct qn_model_info {
 	 * the bytes of constants and MACs that went with them (docs/report.md) */
 	size_t pruned;
 	uint64_t pruned_channels, pruned_bytes, pruned_macs;
+	/* 1: it reads one token in each run and keeps states, as language models do */
+	int reads_tokens;
 } qn_model_info;
 QN_API qn_model_info qn_model_describe(const qn_model *m);
 
@@ -569,7 +571,8 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	/* ---- storage of activations and weights ---- */
 
 	qn_scheme_kind scheme;
-	qn_activations activations; /* QN_RFC: not u8 */
+	qn_activations
+		activations; /* QN_RFC: not u8; of language models better i16 (docs/importing.md) */
 	qn_weights_type weights_type;
 	qn_weights weights;
 	/* Weights of conv1d, conv2d, dense and tables of gather get a scale for each so many inputs of an

@@ -54,6 +54,20 @@ for arch in llama qwen2 gemma; do
 		./selftest >stdout || fail "$arch C" 'its self-test fails' stderr
 done
 
+# What is missing, and what costs accuracy.
+samples='--sequence N), which quern tokens MODEL.gguf TEXT'
+case_of no-samples 1 calibrate.no-data "$samples" compile llama.gguf -o out -q
+case_of no-samples-text 1 calibrate.no-data "$samples" compile llama.qir --activations i16 -o out -q
+case_of no-statistics 1 calibrate.no-data "$samples" calibrate llama.gguf -o stats.json
+case_of no-search 1 calibrate.no-data "$samples" compile llama.gguf --method output -o out -q
+case_of narrow 0 'data.few llm.activations' '--activations i16' compile llama.gguf --calib b.npy --sequence 12 -o out -q
+case_of narrow-eval 0 'data.few llm.activations' '--activations i16' eval llama.gguf --calib b.npy --data b.npy --sequence 12 -q
+case_of narrow-text 0 'data.few llm.activations' '--activations i16' compile llama.qir --calib b.npy --sequence 12 -o out -q
+for activations in i8 u8 i16; do
+	good "$activations" compile llama.gguf --calib b.npy --sequence 12 --activations $activations -o out -q
+	! grep -q llm.activations stderr || fail "$activations" 'a warning about what was chosen' stderr
+done
+
 # The values of the weights, to be quantized again: per channel.
 silent float run llama.gguf b.npy -o float.npy --context 24 --from-float
 silent blocks run llama.gguf b.npy -o blocks.npy --context 24
