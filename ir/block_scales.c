@@ -6,7 +6,10 @@
 
 #include "ir/type_impl.h"
 
-enum { DOUBLE_BITS = 53 };
+enum {
+	DOUBLE_BITS = 53,
+	MOST_OFFSET = 32600 /* units: rounding a scale moves an offset by up to 128 */
+};
 
 /* The exponent of the lowest bit that is set in a scale > 0. */
 static int
@@ -139,16 +142,63 @@ qn_block_scales_fix(double *scale, size_t n, int32_t bits, bool up)
 	return kept;
 }
 
-void
-qn_block_scales_refine(double *scale, size_t n, int32_t bits)
+static size_t
+largest_of(const double *scale, size_t n)
 {
 	size_t largest = 0;
-	int exponent;
 
 	for (size_t i = 1; i < n; i++)
 		largest = scale[i] > scale[largest] ? i : largest;
+	return largest;
+}
+
+/* Makes the largest of n scales that were rounded to that many bits an odd multiple of the unit. */
+static void
+refine(double *scale, size_t n, int32_t bits)
+{
+	const size_t largest = largest_of(scale, n);
+	int exponent;
 	const int64_t m = (int64_t)ldexp(frexp(scale[largest], &exponent), bits);
+
 	scale[largest] = ldexp((double)(m | 1), exponent - bits);
+}
+
+/* The bits, at most so many, with which the offsets up to `far` fit; where 1 is too many, the largest scale grows. */
+static int32_t
+offset_bits(double *scale, size_t n, double far, int32_t bits)
+{
+	const size_t largest = largest_of(scale, n);
+	int exponent;
+
+	(void)frexp(scale[largest], &exponent);
+	while (bits > 1 && far > ldexp(MOST_OFFSET, exponent - bits))
+		bits--;
+	if (far > ldexp(MOST_OFFSET, exponent - bits)) {
+		(void)frexp(far / MOST_OFFSET, &exponent);
+		scale[largest] = ldexp(1, exponent);
+	}
+	return bits;
+}
+
+bool
+qn_block_scales_fix_offsets(const qn_elem *e, double *scale, double *zp, size_t n, int32_t bits,
+			    qn_arena *a)
+{
+	double *beyond = QN_NEW(a, double, n), far = 0; /* of a zero point, in units of values */
+
+	for (size_t i = 0; i < n; i++) {
+		const double near = fmin(fmax(zp[i], (double)e->qmin), (double)e->qmax);
+
+		far = fmax(far, fabs(zp[i]) * scale[i]);
+		beyond[i] = (zp[i] - near) * scale[i];
+		zp[i] = near;
+	}
+	const int32_t fit = offset_bits(scale, n, far, bits);
+	const bool kept = qn_block_scales_fix(scale, n, fit, false);
+	refine(scale, n, fit);
+	for (size_t i = 0; i < n; i++)
+		zp[i] += beyond[i] / scale[i];
+	return kept || fit < bits;
 }
 
 void
@@ -166,8 +216,9 @@ qn_block_scales_round(qn_types *t, const char *place, const qn_type *w, int32_t 
 		      bool *lost)
 {
 	const size_t n = qn_elem_nparams(w->elem);
-	double *scale = QN_NEW(t->arena, double, n);
+	double *scale = QN_NEW(t->arena, double, n), *zero = QN_NEW(t->arena, double, n);
 	int64_t *zp = QN_NEW(t->arena, int64_t, n), shape[QN_MAX_RANK] = {0};
+	const int fraction = w->elem->zp_fraction;
 	qn_block_scales b;
 	const qn_params *p = NULL;
 	const qn_elem *made = NULL;
@@ -177,13 +228,20 @@ qn_block_scales_round(qn_types *t, const char *place, const qn_type *w, int32_t 
 	*lost = false;
 	if (b.blocks < 1)
 		return w; /* no element */
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		qn_elem_param(t, w->elem, i, &scale[i], &zp[i]);
-	for (size_t i = 0; i < n; i += (size_t)b.blocks) {
-		*lost = !qn_block_scales_fix(scale + i, (size_t)b.blocks, bits, up) || *lost;
-		if (e.zp_fraction != 0)
-			qn_block_scales_refine(scale + i, (size_t)b.blocks, bits);
+		zero[i] = ldexp((double)zp[i], -fraction);
 	}
+	for (size_t i = 0; i < n; i += (size_t)b.blocks) {
+		const size_t k = (size_t)b.blocks;
+
+		*lost = !(fraction != 0 ? qn_block_scales_fix_offsets(&e, scale + i, zero + i, k,
+								      bits, t->arena)
+					: qn_block_scales_fix(scale + i, k, bits, up)) ||
+			*lost;
+	}
+	for (size_t i = 0; i < n && fraction != 0; i++)
+		zp[i] = (int64_t)rint(ldexp(zero[i], fraction));
 	shape[0] = (int64_t)n / b.blocks;
 	for (int32_t i = 1; i < w->rank; i++)
 		shape[i] = b.count[i];

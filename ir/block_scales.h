@@ -38,9 +38,12 @@ int64_t qn_block_along(const qn_type *type, int32_t d);
 /* n scales of one channel, rounded to multiples of a power of two of that many bits: up, so that what was in
  * range stays there, or to the nearest, at least to one unit.  Returns whether none was below half a unit. */
 bool qn_block_scales_fix(double *scale, size_t n, int32_t bits, bool up);
-/* Makes the largest of n scales that were rounded to that many bits an odd multiple of the unit, so that offsets, of
- * zero points with a fraction, are rounded to that unit too, whatever the scales are. */
-void qn_block_scales_refine(double *scale, size_t n, int32_t bits);
+/* The same for zero points with a fraction, to the nearest, of elements e: to fewer bits where offsets need them, and
+ * to a larger unit where one bit is too many.  A zero point outside the range of e moves with its scale, so that the
+ * offset stays, however rough the scale is.  The largest scale becomes an odd multiple of the unit, so that offsets are
+ * rounded to that unit too.  a: for numbers in between. */
+bool qn_block_scales_fix_offsets(const qn_elem *e, double *scale, double *zp, size_t n,
+				 int32_t bits, qn_arena *a);
 /* The n scales of a type of weights rounded up in this way, to the fewest bits of a mantissa, channel by
  * channel. */
 void qn_block_scales_make(const qn_type *w, size_t n, double *scale);

@@ -6,7 +6,6 @@
  *
  * The largest scale of a row has 15 bits, so another one changes by at most 2^-15 of it. */
 #include <math.h>
-#include <string.h>
 
 #include "ir/block_scales.h"
 #include "runtime/impl_args.h"
@@ -115,38 +114,31 @@ set_zeros(const double *zp, size_t count, const row_tables *to)
 	return true;
 }
 
-/* The scales of a row as integers of at most 15 bits, fewer where offsets need them. */
+/* The scales of a row as integers of at most 15 bits, fewer where offsets need them.  scale, zp: changed. */
 static bool
-set_mantissas(const double *scale, const double *zp, size_t count, const row_tables *to, int *unit,
-	      qn_arena *a)
+set_mantissas(const qn_elem *e, double *scale, double *zp, size_t count, const row_tables *to,
+	      int *unit, qn_arena *a)
 {
-	double *fixed = QN_NEW(a, double, count);
-	bool fits = false;
-
-	for (int32_t bits = QN_MANTISSA_MOST; bits > 0 && !fits; bits--) {
-		memcpy(fixed, scale, count * sizeof *fixed);
-		(void)qn_block_scales_fix(fixed, count, bits, false);
-		if (to->offset != NULL)
-			qn_block_scales_refine(fixed, count, bits);
-		(void)qn_block_scales_unit(fixed, count, unit);
-		for (size_t i = 0; i < count; i++)
-			to->mantissa[i] = (int16_t)ldexp(fixed[i], -*unit);
-		fits = set_zeros(zp, count, to);
-	}
-	return fits;
+	if (to->offset != NULL)
+		(void)qn_block_scales_fix_offsets(e, scale, zp, count, QN_MANTISSA_MOST, a);
+	else
+		(void)qn_block_scales_fix(scale, count, QN_MANTISSA_MOST, false);
+	(void)qn_block_scales_unit(scale, count, unit);
+	for (size_t i = 0; i < count; i++)
+		to->mantissa[i] = (int16_t)ldexp(scale[i], -*unit);
+	return set_zeros(zp, count, to);
 }
 
 /* A row's tables, and the multiplier of the unit of its scales. */
 static bool
-set_row(const qn_graph *g, const qn_node *n, const double *scale, const double *zp, size_t count,
+set_row(const qn_graph *g, const qn_node *n, double *scale, double *zp, size_t count,
 	const row_tables *to, int32_t *mult, qn_arena *a)
 {
 	int unit = 0;
 	int32_t m, s;
 
-	if (!set_mantissas(scale, zp, count, to, &unit, a))
-		return qn_int_refuse(g, n,
-				     "zero points of 8 bits, or with fractions below 2^14, only") !=
+	if (!set_mantissas(qn_in_type(g, n, 0)->elem, scale, zp, count, to, &unit, a))
+		return qn_int_refuse(g, n, "zero points of 8 bits, or with fractions, only") !=
 		       NULL;
 	if (!qn_int_multiplier(g, n, "unit of a row's scales / result scale",
 			       ldexp(1, unit) / qn_scale_of(g, n->type), &m, &s))

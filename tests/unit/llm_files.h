@@ -35,6 +35,7 @@ typedef struct llm_file {
 	int gguf_only;           /* folders have no such key */
 	const char *tokens; /* a GGUF file whose LLM_TOKENS tokens it has; NULL: without texts */
 	const char *extra;  /* a tensor that no network has; NULL: none */
+	const char *flat;   /* matrices whose first rows are nearly constant; NULL: none */
 } llm_file;
 
 static int
@@ -129,6 +130,9 @@ llm_add(llm_writer *w, int block, const char *gguf, const char *other, int64_t r
 					       : columns > 128 ? 0.0625F
 							       : 0.25F) +
 		       (is_norm ? 1.0F : 0.0F);
+	for (int64_t i = 0; i < columns && n0 > 0 && w->f->flat != NULL; i++)
+		if (strstr(gguf, w->f->flat) != NULL)
+			x[i] = 0.25F + 1e-5F * x[i];
 	if (w->folder && strcmp(w->f->arch, "gemma") == 0 && is_norm)
 		for (int64_t i = 0; i < n; i++)
 			x[i] -= 1;
