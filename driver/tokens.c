@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tokens.c - the tokens of a language model, as the host sees them: the functions that are emitted too, on the tables of
- * the archive. */
+/* tokens.c - the tokens of a language model, as the host sees them: what the emitted functions compute, on the tables of the
+ * archive. */
 #include "quern/tokens.h"
 
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "codegen/emit_tokens.h"
 #include "codegen/ident.h"
 #include "driver/stored.h"
+#include "driver/tokens_encode.h"
 #include "formats/file.h"
 #include "formats/vocabulary.h"
 
@@ -78,7 +79,7 @@ encode(void *arg, qn_arena *scratch)
 				 MOST_TEXT);
 	const qn_vocabulary v = vocabulary_of(t);
 	int32_t *token = QN_NEW(scratch, int32_t, c->n + 2);
-	const int64_t shape[2] = {qn_encode(&v, c->text, (int32_t)c->n, token), 1};
+	const int64_t shape[2] = {qn_tokens_of_text(&v, c->text, (int32_t)c->n, token, scratch), 1};
 	void *data;
 
 	c->made = qn_array_alloc(ctx);

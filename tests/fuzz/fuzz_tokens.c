@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz_tokens.c - any bytes as a GGUF file whose vocabulary is read; its own bytes, as a text, become tokens, and what has
  * tokens comes back. */
+#include <string.h>
+
+#include "driver/tokens_encode.h"
 #include "formats/vocabulary.h"
 #include "runtime/kernels/tokens.h"
 #include "tests/fuzz/fuzz.h"
@@ -13,7 +16,7 @@ check_tables(const qn_token_table *t)
 {
 	for (int32_t i = 0; i < t->tokens; i++) {
 		FUZZ_CHECK(t->at[i] <= t->at[i + 1] && t->at[i + 1] - t->at[i] <= t->longest);
-		FUZZ_CHECK(t->rank[i] >= 0 && t->rank[i] < t->tokens);
+		FUZZ_CHECK(t->rank[i] >= -1 && t->rank[i] < t->tokens);
 	}
 	for (int32_t i = 0; i < 256; i++)
 		FUZZ_CHECK(t->byte[i] >= -1 && t->byte[i] < t->tokens);
@@ -38,6 +41,9 @@ target(fuzz *f, const char *data, size_t size)
 				 t.user,   t.text,   t.at,    t.order,   t.rank,   t.byte};
 	const int32_t count = qn_encode(&v, data, n, token);
 	FUZZ_CHECK(count >= 0 && count <= n + 2);
+	int32_t *again = QN_NEW(&f->arena, int32_t, (size_t)n + 2);
+	FUZZ_CHECK(qn_tokens_of_text(&v, data, n, again, &f->arena) == count);
+	FUZZ_CHECK(memcmp(again, token, (size_t)count * sizeof *token) == 0);
 	for (int32_t i = 0; i < count; i++) {
 		char *text = QN_NEW(&f->arena, char, (size_t)t.longest + 1);
 

@@ -221,6 +221,31 @@ random_texts(void **state)
 	qn_archive_free(x);
 }
 
+/* A long text without words, which takes a moment: its pieces are those of a short one. */
+static void
+long_text(void **state)
+{
+	enum { TIMES = 200000 };
+	static const char piece[] = "aaaab";
+	const size_t n = sizeof piece - 1;
+	char *text = malloc(n * TIMES);
+	qn_archive *x = make();
+	qn_array *a, *b;
+
+	(void)state;
+	for (size_t i = 0; i < TIMES; i++)
+		memcpy(text + i * n, piece, n);
+	assert_int_equal(qn_tokens_encode(x, text, 20 * n, &a), QN_OK);
+	assert_int_equal(qn_tokens_encode(x, text, TIMES * n, &b), QN_OK);
+	const int64_t same = qn_array_dim(a, 0) - 3;
+	assert_memory_equal(qn_array_data(a), qn_array_data(b), (size_t)same * sizeof(int32_t));
+	const int64_t more = qn_array_dim(b, 0) - qn_array_dim(a, 0);
+	assert_int_equal(more % (TIMES - 20), 0);
+	assert_true(more >= TIMES - 20);
+	free(text);
+	qn_archive_free(x);
+}
+
 /* Equal scores: the first pair; a text that is there twice has its first number; control tokens are not text. */
 static void
 particular_texts(void **state)
@@ -353,9 +378,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_texts),   cmocka_unit_test(particular_texts),
-		cmocka_unit_test(there_and_back), cmocka_unit_test(what_is_wrong),
-		cmocka_unit_test(wrong_tokens),
+		cmocka_unit_test(random_texts),  cmocka_unit_test(particular_texts),
+		cmocka_unit_test(long_text),     cmocka_unit_test(there_and_back),
+		cmocka_unit_test(what_is_wrong), cmocka_unit_test(wrong_tokens),
 	};
 
 	return cmocka_run_group_tests(tests, open_context, close_context);
