@@ -13,6 +13,22 @@ struct qn_outcome_sums {
 	uint64_t same, hits;
 };
 
+qn_id
+qn_output_compared(const qn_graph *g, qn_id output)
+{
+	qn_id id = output;
+
+	while (qn_graph_node(g, id)->op == QN_OP_dequantize ||
+	       qn_graph_node(g, id)->op == QN_OP_quantize)
+		id = qn_graph_node(g, id)->in[0];
+	if (qn_graph_node(g, id)->op != QN_OP_softmax)
+		return output;
+	id = qn_graph_node(g, id)->in[0];
+	while (qn_graph_node(g, id)->op == QN_OP_quantize)
+		id = qn_graph_node(g, id)->in[0];
+	return qn_type_is_f32(qn_graph_node(g, id)->type) ? id : output;
+}
+
 /* The index of the largest element, of equal ones the first. */
 static size_t
 class_of(const float *y, size_t n)

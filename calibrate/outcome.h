@@ -11,6 +11,10 @@
 
 #include "calibrate/evaluate.h"
 
+/* What is compared of an output of g: the float operand of a softmax at its end, which says more than probabilities
+ * near 0 and 1; else the output itself. */
+qn_id qn_output_compared(const qn_graph *g, qn_id output);
+
 /* What the float network gives for its outputs of type f32. */
 typedef struct qn_float_outputs {
 	size_t n, nbatch;

@@ -2,15 +2,12 @@
 /* equalize.c - see equalize.h: what the pass takes, which groups may change, and what it says. */
 #include "driver/equalize.h"
 
-#include <math.h>
-
 #include "calibrate/calibrate.h"
 #include "driver/calibration.h"
 #include "driver/equalize_impl.h"
 #include "ir/diag.h"
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
-#include "runtime/math.h"
 
 static bool
 is_changed(const qn_equal_group *group)
@@ -18,17 +15,10 @@ is_changed(const qn_equal_group *group)
 	return qn_equalize_is_scaled(group) || qn_equalize_is_shifted(group);
 }
 
-/* Hundredths of dB. */
 static double
 decibel(const qn_equalize_search *q, double error)
 {
-	size_t measured = 0;
-
-	for (size_t k = 0; k < q->e.g->noutput; k++)
-		measured += q->power[k] > 0;
-	const double db = -10 * (qn_ln(error / (double)measured) / qn_ln(10));
-
-	return error > 0 ? rint(100 * db) / 100 : (double)INFINITY;
+	return qn_trial_decibel(&q->trials, QN_TRIAL_HELD, error);
 }
 
 /* What it brought; names of the groups that changed. */
@@ -113,13 +103,13 @@ find_groups(qn_equalize_search *q)
 qn_status
 qn_run_equalize(qn_pipeline *p)
 {
-	qn_equalize_search q = {.p = p};
+	qn_equalize_search q = {.p = p, .trials = {.p = p, .held_only = true}};
 	double before = 0, after;
 	size_t nkept = 0;
 	qn_graph *g;
 
 	QN_TRY(refuse(p));
-	QN_TRY(qn_calibration_data(p->m, p->opts, p->m->scratch, &q.data));
+	QN_TRY(qn_calibration_data(p->m, p->opts, p->m->scratch, &q.trials.data));
 	find_groups(&q);
 	QN_TRY(qn_equalize_observe(&q));
 	QN_TRY(qn_equalize_error(&q, &before));

@@ -3,20 +3,17 @@
 #ifndef QN_DRIVER_EQUALIZE_IMPL_H
 #define QN_DRIVER_EQUALIZE_IMPL_H
 
-#include "calibrate/dataset.h"
-#include "driver/pass_rows.h"
+#include "driver/trial.h"
 #include "passes/equalize.h"
 
 typedef struct qn_equalize_search {
 	qn_pipeline *p;
-	qn_dataset *data;
+	qn_trials trials;
 	qn_equalizing e;
-	bool *stays;     /* by group: its exponents stay 0 */
-	float **peak;    /* by group, by channel: largest magnitude of activations */
-	float **least;   /* … and the least activation */
-	float ***wanted; /* by held batch, by output: the float values */
-	double *power;   /* by output: sum of their squares */
-	size_t nheld, noperand;
+	bool *stays;   /* by group: its exponents stay 0 */
+	float **peak;  /* by group, by channel: largest magnitude of activations */
+	float **least; /* … and the least activation */
+	size_t noperand;
 	qn_id *operand; /* of all groups */
 	const qn_tensor **value;
 } qn_equalize_search;
