@@ -8,21 +8,10 @@
 
 #include "driver/quant_options.h"
 #include "formats/json_out.h"
+#include "patterns/glob.h"
 
 const char *const qn_tune_storage[QN_TUNE_STORAGES] = {
 	"i8", "i8 block 32", "i4", "i4 block 32", "i4 block 16", "i2", "i2 block 16"};
-
-/* The name as a glob that matches nothing else. */
-static const char *
-glob_of(const char *name, qn_arena *a)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, a);
-	for (; *name != '\0'; name++)
-		qn_buff(&b, *name == '*' || *name == '?' || *name == '[' ? "[%c]" : "%c", *name);
-	return qn_buf_str(&b);
-}
 
 /* The storage that most rows with weights have; of equally many the first. */
 static uint8_t
@@ -114,7 +103,7 @@ qn_tune_recipe(const qn_tune_table *t, const qn_tune_pick *pick, const qn_tune_r
 		const bool wide = pick[i].wide && !all_wide;
 
 		if (other || wide)
-			put_rule(&o, glob_of(t->row[i].name, a),
+			put_rule(&o, qn_glob_of(a, t->row[i].name),
 				 other ? qn_tune_storage[pick[i].storage] : NULL, wide, r);
 	}
 	return end(&o, &b);
@@ -226,7 +215,7 @@ qn_tune_picks_of(const qn_tune_table *t, const char *recipe, qn_arena *a)
 	const qn_json *rules = rules_of(recipe, a);
 
 	for (size_t i = 0; rules != NULL && i < t->n; i++) {
-		const char *own = glob_of(t->row[i].name, a);
+		const char *own = qn_glob_of(a, t->row[i].name);
 
 		for (size_t k = 0; k < rules->n; k++) {
 			const qn_json *name = qn_json_find(&rules->child[k], "name");

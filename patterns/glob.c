@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ir/buf.h"
+
 /* The character at *s, past which *s goes; bytes that are no UTF-8 stand for themselves. */
 static uint32_t
 next_char(const char **s)
@@ -115,6 +117,17 @@ static uint32_t
 least(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
+}
+
+const char *
+qn_glob_of(qn_arena *a, const char *name)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	for (; *name != '\0'; name++)
+		qn_buff(&b, *name == '*' || *name == '?' || *name == '[' ? "[%c]" : "%c", *name);
+	return qn_buf_str(&b);
 }
 
 uint32_t

@@ -10,10 +10,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ir/arena.h"
+
 /* Whether the name is one that the glob describes. */
 bool qn_glob(const char *glob, const char *name);
 /* NULL: the glob is well formed; else what is wrong with it. */
 const char *qn_glob_fault(const char *glob);
+/* The glob that describes this name and no other. */
+const char *qn_glob_of(qn_arena *a, const char *name);
 /* How many characters have to be changed, added or left out until it is; more than `most` is
  * most + 1. */
 uint32_t qn_glob_distance(const char *glob, const char *name, uint32_t most);
