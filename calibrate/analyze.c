@@ -19,6 +19,7 @@ typedef struct analysis {
 	size_t noutput;
 	qn_id *output, *real_output; /* of the quantized, the float graph: those of type f32 */
 	const qn_float_outputs *wanted;
+	const qn_noise_opts *o;
 	uint64_t steps; /* of mixed networks (docs/limits.md) */
 } analysis;
 
@@ -155,10 +156,12 @@ noise_here(const analysis *s, const qn_network_layer *l, qn_arena *a, double *no
 static qn_status
 analyze_layer(analysis *s, qn_layer_noise *l, qn_arena *a)
 {
-	QN_TRY(noise_here(s, l->layer, a, &l->here));
 	QN_TRY(run_mixed(s, s->floating, l->layer, a, &l->alone));
 	QN_TRY(run_weights(s, l->layer, a, &l->weights));
 	l->data = l->alone.noise > l->weights.noise ? l->alone.noise - l->weights.noise : 0;
+	if (s->o->alone)
+		return QN_OK;
+	QN_TRY(noise_here(s, l->layer, a, &l->here));
 	QN_TRY(run_mixed(s, s->quantized, l->layer, a, &l->without));
 	return qn_layer_ranges_find(s->two, l->layer, s->floating, s->quantized, s->data->nbatch, a,
 				    &l->ranges);
@@ -190,7 +193,7 @@ keep_values(const analysis *s, const qn_network_layers *all)
 
 /* Outputs of a float type. */
 static qn_status
-find_outputs(analysis *s, const int64_t *label, qn_float_outputs *out)
+find_outputs(analysis *s, qn_float_outputs *out)
 {
 	const qn_graph *g = s->two->quantized;
 	qn_arena *a = s->m->scratch;
@@ -198,7 +201,9 @@ find_outputs(analysis *s, const int64_t *label, qn_float_outputs *out)
 	s->output = QN_NEW(a, qn_id, qn_graph_given(g));
 	s->real_output = QN_NEW(a, qn_id, qn_graph_given(g));
 	for (size_t i = 0; i < qn_graph_given(g); i++) {
-		const qn_id id = g->output[i].value;
+		const qn_id output = g->output[i].value;
+		const qn_id before = qn_output_compared(g, output);
+		const qn_id id = s->o->before_softmax && s->two->map[before] != 0 ? before : output;
 
 		if (!qn_type_is_f32(qn_graph_node(g, id)->type))
 			continue;
@@ -208,7 +213,7 @@ find_outputs(analysis *s, const int64_t *label, qn_float_outputs *out)
 	s->wanted = out;
 	if (s->noutput > 0)
 		return qn_float_outputs_find(s->floating, s->noutput, s->real_output, s->data,
-					     label, a, out);
+					     s->o->label, a, out);
 	return qn_report(s->m->env, QN_EUNSUPPORTED, "analyze.output", s->m->name,
 			 "no output of the network is float: there is nothing to measure by");
 }
@@ -303,7 +308,7 @@ analyze_layers(analysis *s, qn_noise_analysis *n)
 qn_status
 qn_analyze_noise(qn_model *m, qn_dataset *data, const qn_noise_opts *opts, qn_noise_analysis *out)
 {
-	analysis s = {.m = m, .data = data, .two = &out->forms};
+	analysis s = {.m = m, .data = data, .two = &out->forms, .o = opts};
 	qn_arena *a = m->scratch;
 
 	*out = (qn_noise_analysis){.forms.symbolic = qn_model_entry(m)};
@@ -316,7 +321,7 @@ qn_analyze_noise(qn_model *m, qn_dataset *data, const qn_noise_opts *opts, qn_no
 	s.quantized = qn_evaluator_new(out->forms.quantized, data, KEEP_BYTES / 2, a);
 	s.floating = qn_evaluator_new(out->forms.real, data, KEEP_BYTES / 2, a);
 	QN_TRY(keep_values(&s, &out->layers));
-	QN_TRY(find_outputs(&s, opts->label, &out->outputs));
+	QN_TRY(find_outputs(&s, &out->outputs));
 	QN_TRY(run_network(&s, s.quantized, &(qn_replaced){0}, a, &out->all));
 	if (opts->plan != NULL)
 		tell_plan(&s, &out->layers, opts);

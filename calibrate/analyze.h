@@ -44,7 +44,9 @@ typedef void qn_analysis_plan_fn(void *user, const qn_analysis_plan *plan);
 
 /* How to analyze. */
 typedef struct qn_noise_opts {
-	const int64_t *label;      /* by sample; NULL: not known */
+	const int64_t *label; /* by sample; NULL: not known */
+	bool alone; /* only `alone`, `weights` and `data` of layers are wanted, the rest stays 0 */
+	bool before_softmax;       /* outputs are measured where qn_output_compared says */
 	qn_analysis_plan_fn *plan; /* NULL: not wanted */
 	void *user;
 } qn_noise_opts;

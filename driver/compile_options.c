@@ -38,7 +38,7 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 	} rows[] = {
 		{"scheme", (int)o->scheme, QN_RFC, QN_STAGE_SYMBOLIC},
 		{"weights", (int)o->weights, QN_WEIGHTS_PER_TENSOR, QN_STAGE_SYMBOLIC},
-		{"activations", (int)o->activations, QN_ACTIVATIONS_I16, QN_STAGE_SYMBOLIC},
+		{"activations", (int)o->activations, QN_ACTIVATIONS_AUTO, QN_STAGE_SYMBOLIC},
 		{"weights-type", (int)o->weights_type, QN_WEIGHTS_I2, QN_STAGE_SYMBOLIC},
 		{"weight-block", o->weight_block, QN_WEIGHT_BLOCK_MOST, QN_STAGE_SYMBOLIC},
 		{"dynamic", o->dynamic != NULL, 1, QN_STAGE_SYMBOLIC},

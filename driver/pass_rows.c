@@ -8,6 +8,7 @@
 
 #include "driver/equalize.h"
 #include "driver/solver.h"
+#include "driver/widen.h"
 #include "passes/passes.h"
 #include "passes/solver.h"
 #include "patterns/quantizer.h"
@@ -22,7 +23,10 @@ run_partition(qn_pipeline *p)
 static qn_status
 run_quantize(qn_pipeline *p)
 {
-	QN_TRY(qn_quantize_model(p->m, &p->quant));
+	qn_quant_opts quant;
+
+	QN_TRY(qn_widen(p, &quant));
+	QN_TRY(qn_quantize_model(p->m, &quant));
 	p->m->quantized_here = true;
 	qn_model_record(p->m, "scheme=%s weights=%s",
 			p->quant.scheme == QN_SCHEME_RFC ? "rfc" : "tflite",
@@ -91,6 +95,16 @@ run_legalize(qn_pipeline *p)
 	QN_TRY(qn_legalize(p->m));
 	qn_model_record(p->m, "rounding=%s", qn_rounding_names[p->m->rounding]);
 	return QN_OK;
+}
+
+qn_status
+qn_pass_lower(qn_pipeline *p)
+{
+	QN_TRY(qn_bind(p->m));
+	QN_TRY(run_requantize(p));
+	if (p->opts->align != 0)
+		QN_TRY(run_align(p));
+	return run_legalize(p);
 }
 
 static qn_status

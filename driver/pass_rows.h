@@ -73,6 +73,8 @@ qn_status qn_one_graph(qn_pipeline *p, const char *pass) QN_MUST_CHECK;
 qn_status qn_run_calibrate(qn_pipeline *p) QN_MUST_CHECK;
 qn_status qn_run_repair(qn_pipeline *p) QN_MUST_CHECK;
 qn_requant_opts qn_requant_opts_of(const qn_compile_opts *o);
+/* What follows on a calibrated graph until it is integer: bind … legalize, without the verifier. */
+qn_status qn_pass_lower(qn_pipeline *p) QN_MUST_CHECK;
 /* Whether the entry graph calls composites that partition has made. */
 bool qn_is_partitioned(const qn_model *m);
 /* Whether calibrate has been there: there are symbols, and every one has its value. */

@@ -241,6 +241,8 @@ run_sequence(qn_pipeline *p)
 		QN_TRY(position(p, &s, "print-ir-after", o->print_after, &at));
 	if (o->align != 0)
 		QN_TRY(position(p, &s, "align", "align", &at));
+	if (o->activations == QN_ACTIVATIONS_AUTO)
+		QN_TRY(position(p, &s, "activations", "quantize", &at));
 	if (o->stop_after != NULL) {
 		QN_TRY(position(p, &s, "stop-after", o->stop_after, &at));
 		s.n = at + 1;

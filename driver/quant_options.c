@@ -92,18 +92,21 @@ enum { NSTORAGE = QN_STORAGE_I16 + 1 };
 static void
 read_storage(reader *r, const qn_json *v, qn_recipe_rule *out)
 {
-	static const char *const activations[] = {
-		"i8",          "u8",           "i16",     "i8 per-axis",
-		"u8 per-axis", "i16 per-axis", "dynamic", "dynamic per-row",
-		NULL};
+	static const char *const activations[] = {"i8",          "u8",
+						  "i16",         "i8 per-axis",
+						  "u8 per-axis", "i16 per-axis",
+						  "dynamic",     "dynamic per-row",
+						  "auto",        NULL};
+	enum { DYNAMIC = 2 * NSTORAGE, AUTO = DYNAMIC + 2 };
 	static const char *const granularity[] = {"per-channel", "per-tensor", NULL};
 	int a = choice(r, v, "activations", activations);
 	int g = choice(r, v, "granularity", granularity);
 
 	out->has_activations = a >= 0;
-	out->when = a < 2 * NSTORAGE ? QN_STATIC : (qn_scale_time)(a - 2 * NSTORAGE + 1);
-	out->activations = (qn_storage)(a >= 0 && out->when == QN_STATIC ? a % NSTORAGE : 0);
-	out->per_axis = a >= NSTORAGE && out->when == QN_STATIC;
+	out->automatic = a == AUTO;
+	out->when = a < DYNAMIC || a == AUTO ? QN_STATIC : (qn_scale_time)(a - DYNAMIC + 1);
+	out->activations = (qn_storage)(a >= 0 && a < DYNAMIC ? a % NSTORAGE : QN_STORAGE_I8);
+	out->per_axis = a >= NSTORAGE && a < DYNAMIC;
 	read_weights(r, v, out);
 	out->has_granularity = g >= 0;
 	out->per_tensor = g == 1;
@@ -277,16 +280,18 @@ qn_quant_opts_of(qn_model *m, const qn_compile_opts *o, qn_arena *a, qn_quant_op
 	size_t n = text != NULL ? strlen(text) : 0;
 
 	static const uint8_t weight_bits[] = {8, 4, 2};
-	*out = (qn_quant_opts){.scheme = o->scheme == QN_RFC ? QN_SCHEME_RFC : QN_SCHEME_TFLITE,
-			       .per_tensor_weights =
-				       o->weights == QN_WEIGHTS_PER_TENSOR ||
-				       (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC),
-			       .activations = (qn_storage)o->activations,
-			       .weight_bits = weight_bits[o->weights_type],
-			       .weight_block = o->weight_block,
-			       .skip = skip,
-			       .explain = o->explain,
-			       .explain_user = o->explain_user};
+	*out = (qn_quant_opts){
+		.scheme = o->scheme == QN_RFC ? QN_SCHEME_RFC : QN_SCHEME_TFLITE,
+		.per_tensor_weights = o->weights == QN_WEIGHTS_PER_TENSOR ||
+				      (o->weights == QN_WEIGHTS_DEFAULT && o->scheme == QN_RFC),
+		.activations = o->activations == QN_ACTIVATIONS_AUTO ? QN_STORAGE_I8
+								     : (qn_storage)o->activations,
+		.automatic = o->activations == QN_ACTIVATIONS_AUTO,
+		.weight_bits = weight_bits[o->weights_type],
+		.weight_block = o->weight_block,
+		.skip = skip,
+		.explain = o->explain,
+		.explain_user = o->explain_user};
 	QN_TRY(qn_quantizers_of(m, o, a, out));
 	if (text == NULL && o->recipe_file != NULL)
 		QN_TRY(qn_file_map(a, o->recipe_file, &text, &n));

@@ -188,6 +188,7 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 		qn_json_close(&o);
 	put_clipped(&o, m);
 	qn_json_put_pruned(&o, m);
+	qn_json_put_widened(&o, m);
 	qn_json_put_repaired(&o, m);
 	qn_json_open(&o, "steps", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < p->nstep; i++)

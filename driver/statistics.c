@@ -177,6 +177,12 @@ check_callbacks(const qn_model *m, const qn_compile_opts *o)
 	if (o->encodings != NULL)
 		return qn_report(m->env, QN_EUSAGE, "encodings.stats", "encodings",
 				 "statistics are for all values: remove the encodings");
+	if (o->activations == QN_ACTIVATIONS_AUTO)
+		return qn_report(
+			m->env, QN_EUSAGE, "widen.ranges", "activations",
+			"statistics are of activations whose storage is known, and auto "
+			"chooses it on the samples of qn_compile (quern compile); give i8, u8 "
+			"or i16, or a recipe");
 	QN_TRY(qn_host_list(m->env, "quantizers", o->nquantizers, o->quantizers));
 	for (size_t i = 0; i < o->nquantizers; i++) {
 		qn_quantizer q;

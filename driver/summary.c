@@ -28,6 +28,7 @@ add_graph(const qn_graph *g, qn_model_info *info)
 static void
 add_repairs(const qn_model *m, qn_model_info *info)
 {
+	info->widened = m->nwidened;
 	info->repairable = m->nrepaired;
 	for (size_t i = 0; i < m->nrepaired; i++) {
 		const qn_repaired *r = &m->repaired[i];

@@ -37,6 +37,8 @@ void qn_json_print(qn_buf *b, const qn_model *m, const qn_json_opts *opts, qn_bu
 
 /* "pruned": what the pass prune removed, where it removed something; also for the report. */
 void qn_json_put_pruned(qn_json_out *o, const qn_model *m);
+/* "widened": the layers that got 16-bit activations; also for the report. */
+void qn_json_put_widened(qn_json_out *o, const qn_model *m);
 /* "repaired": the layers that the pass repair looked at; also for the report. */
 void qn_json_put_repaired(qn_json_out *o, const qn_model *m);
 

@@ -3,6 +3,7 @@
  *
  *   "clipped": [{"value": "conv1.x", "outside": 20, "elements": 204800}]
  *   "pruned": [{"layer": "conv1", "removed": 5, "channels": 16, "bytes": 720, "macs": 5120}]
+ *   "widened": [{"layer": "conv1", "gain": 12.5}]
  *   "repaired": [{"layer": "conv1", "sqnr_before": 18.25, "sqnr_after": 24.1, "weights": true, "bias": true}]
  *   "tensors": [{"names": ["conv.bias"], "constants": ["conv.bias"]}, {"node": "relu", "names": ["/relu/Relu_output_0"]}] */
 #include <string.h>
@@ -66,6 +67,21 @@ read_pruned(qn_json_reader *r, const qn_json *v)
 						   .channels = (uint64_t)count[1],
 						   .bytes = (uint64_t)count[2],
 						   .macs = (uint64_t)count[3]});
+}
+
+static void
+read_widened(qn_json_reader *r, const qn_json *v)
+{
+	static const char *const keys[] = {"layer", "gain"};
+	qn_widened w = {0};
+
+	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
+		return;
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	w.value = qn_json_text(r, v, "layer", true);
+	const qn_json *n = qn_json_need(&r->doc, v, "gain", QN_JSON_NUMBER);
+	if (n != NULL && qn_json_f64(n, &w.gain) && w.value != NULL)
+		qn_model_widened(r->m, &w);
 }
 
 static void
@@ -140,6 +156,7 @@ qn_json_model_facts(qn_json_reader *r)
 	const qn_json *opened = qn_json_want(&r->doc, root, "opened", QN_JSON_BOOL);
 	const qn_json *clipped = qn_json_want(&r->doc, root, "clipped", QN_JSON_ARRAY);
 	const qn_json *pruned = qn_json_want(&r->doc, root, "pruned", QN_JSON_ARRAY);
+	const qn_json *widened = qn_json_want(&r->doc, root, "widened", QN_JSON_ARRAY);
 	const qn_json *repaired = qn_json_want(&r->doc, root, "repaired", QN_JSON_ARRAY);
 	const qn_json *tensors = qn_json_want(&r->doc, root, "tensors", QN_JSON_ARRAY);
 
@@ -149,6 +166,8 @@ qn_json_model_facts(qn_json_reader *r)
 		read_clipped(r, &clipped->child[i]);
 	for (size_t i = 0; pruned != NULL && i < pruned->n; i++)
 		read_pruned(r, &pruned->child[i]);
+	for (size_t i = 0; widened != NULL && i < widened->n; i++)
+		read_widened(r, &widened->child[i]);
 	for (size_t i = 0; repaired != NULL && i < repaired->n; i++)
 		read_repaired(r, &repaired->child[i]);
 	for (size_t i = 0; tensors != NULL && i < tensors->n; i++)
@@ -202,6 +221,21 @@ qn_json_put_pruned(qn_json_out *o, const qn_model *m)
 }
 
 void
+qn_json_put_widened(qn_json_out *o, const qn_model *m)
+{
+	if (m->nwidened == 0)
+		return;
+	qn_json_open(o, "widened", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < m->nwidened; i++) {
+		qn_json_open(o, NULL, '{', QN_JSON_FLAT);
+		qn_json_put_string(o, "layer", m->widened[i].value);
+		qn_json_put_f64(o, "gain", m->widened[i].gain);
+		qn_json_close(o);
+	}
+	qn_json_close(o);
+}
+
+void
 qn_json_put_repaired(qn_json_out *o, const qn_model *m)
 {
 	if (m->nrepaired == 0)
@@ -241,6 +275,7 @@ qn_json_put_model_facts(qn_json_out *o, const qn_model *m)
 	if (m->nclipped > 0)
 		qn_json_close(o);
 	qn_json_put_pruned(o, m);
+	qn_json_put_widened(o, m);
 	qn_json_put_repaired(o, m);
 	if (n > 0)
 		qn_json_open(o, "tensors", '[', QN_JSON_LINES);

@@ -175,6 +175,12 @@ typedef struct qn_repaired {
 	bool weights, bias; /* what was changed; neither: nothing helped */
 } qn_repaired;
 
+/* A layer whose activations got 16 bits because the outputs need them.  For the report. */
+typedef struct qn_widened {
+	const char *value; /* the layer, as recipes name it */
+	double gain;       /* of the outputs' SQNR on the samples held back: hundredths of dB */
+} qn_widened;
+
 struct qn_model {
 	qn_arena *arena; /* types, symbols and constants live here */
 	/* new graphs; a pass gets one of its own, given back when later graphs stand */
@@ -216,6 +222,10 @@ struct qn_model {
 	 * "conv1" 5 of 16, bytes 720, macs 5120 */
 	const qn_pruned *pruned;
 	size_t npruned;
+	/* layers for which the pass quantize chose 16 bits, each once; never changed in place.  Text:
+	 * widened "conv1" 12.5 dB */
+	const qn_widened *widened;
+	size_t nwidened;
 	/* what the pass repair did, each layer once; never changed in place.  Text: repaired
 	 * "conv1" 18.25 to 24.1 dB, weights, bias */
 	const qn_repaired *repaired;
@@ -230,6 +240,8 @@ struct qn_model {
 
 /* Adds to what was removed of this layer before. */
 void qn_model_pruned(qn_model *m, const qn_pruned *p);
+/* Notes that a layer got 16 bits, in place of what was noted of it before. */
+void qn_model_widened(qn_model *m, const qn_widened *w);
 /* Notes what a repair did, in place of what was noted of this layer before. */
 void qn_model_repaired(qn_model *m, const qn_repaired *r);
 /* Notes what a range cuts off, in place of what was noted of this value before. */

@@ -298,6 +298,20 @@ read_pruned(qn_reader *r)
 	return true;
 }
 
+/* After `widened`. */
+static bool
+read_widened(qn_reader *r)
+{
+	qn_widened w = {0};
+
+	if (!qn_read_quoted(r, &w.value))
+		return false;
+	if (!qn_text_real(&r->text, false, &w.gain) || !qn_text_eat(&r->text, "dB"))
+		return qn_read_fail(r, "expected 'X dB'");
+	qn_model_widened(r->m, &w);
+	return true;
+}
+
 /* After `repaired`. */
 static bool
 read_repaired(qn_reader *r)
@@ -342,13 +356,15 @@ read_model(qn_reader *r)
 			ok = read_clipped(r);
 		else if (qn_text_eat(&r->text, "pruned"))
 			ok = read_pruned(r);
+		else if (qn_text_eat(&r->text, "widened"))
+			ok = read_widened(r);
 		else if (qn_text_eat(&r->text, "repaired"))
 			ok = read_repaired(r);
 		else if (qn_text_eat(&r->text, "graph"))
 			ok = qn_read_graph(r);
 		else
 			ok = qn_read_fail(r, "expected symbol, param, tensor, clipped, pruned, "
-					     "repaired or graph");
+					     "widened, repaired or graph");
 		if (!ok)
 			return false;
 	}

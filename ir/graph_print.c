@@ -271,6 +271,13 @@ qn_model_print(qn_buf *b, const qn_model *m)
 			(unsigned long long)p->channels, (unsigned long long)p->bytes,
 			(unsigned long long)p->macs);
 	}
+	for (size_t i = 0; i < m->nwidened; i++) {
+		qn_buf_puts(b, "widened ");
+		qn_buf_quoted(b, m->widened[i].value);
+		qn_buf_putc(b, ' ');
+		qn_buf_f64(b, m->widened[i].gain);
+		qn_buf_puts(b, " dB\n");
+	}
 	for (size_t i = 0; i < m->nrepaired; i++) {
 		const qn_repaired *r = &m->repaired[i];
 

@@ -81,6 +81,22 @@ qn_model_repaired(qn_model *m, const qn_repaired *r)
 }
 
 void
+qn_model_widened(qn_model *m, const qn_widened *w)
+{
+	qn_widened *list = QN_NEW(m->arena, qn_widened, m->nwidened + 1);
+	size_t at = 0;
+
+	if (m->nwidened > 0)
+		memcpy(list, m->widened, m->nwidened * sizeof(*list));
+	while (at < m->nwidened && strcmp(list[at].value, w->value) != 0)
+		at++;
+	m->nwidened += at == m->nwidened;
+	list[at] = *w;
+	list[at].value = qn_arena_str(m->arena, w->value);
+	m->widened = list;
+}
+
+void
 qn_model_record(qn_model *m, const char *fmt, ...)
 {
 	va_list args;

@@ -30,6 +30,7 @@ typedef struct qn_quant_opts {
 	qn_scheme scheme;
 	bool per_tensor_weights; /* one scale for a weight tensor instead of one per output channel */
 	qn_storage activations; /* rfc: not u8, which has no symmetric range */
+	bool automatic;         /* … which is i8, unless the outputs need i16 (driver/widen.h) */
 	bool per_axis; /* activations with a scale for each index of their last axis, their channels */
 	qn_scale_time when;
 	const char *

@@ -33,9 +33,12 @@ apply(const qn_recipe *r, size_t i, qn_quant_opts *out)
 {
 	const qn_recipe_rule *rule = &r->rule[i];
 
+	if (rule->widens && (!out->automatic || out->when != QN_STATIC))
+		return;
 	r->used[i] = r->used[i] || !qn_recipe_rule_is_of_weights(rule);
 	if (rule->has_activations && rule->when == QN_STATIC) {
 		out->activations = rule->activations;
+		out->automatic = rule->automatic;
 		out->per_axis = rule->per_axis;
 	}
 	if (rule->has_activations)
@@ -55,6 +58,15 @@ qn_recipe_has_skip(const qn_recipe *r)
 {
 	for (size_t i = 0; r != NULL && i < r->n; i++)
 		if (r->rule[i].has_skip && r->rule[i].skip)
+			return true;
+	return false;
+}
+
+bool
+qn_recipe_is_automatic(const qn_recipe *r)
+{
+	for (size_t i = 0; r != NULL && i < r->n; i++)
+		if (r->rule[i].automatic)
 			return true;
 	return false;
 }
@@ -80,9 +92,13 @@ qn_recipe_for_value(const qn_quant_opts *opts, const char *op, const char *name)
 	const qn_recipe *r = opts->recipe;
 	qn_quant_opts out = *opts;
 
-	for (size_t i = 0; r != NULL && i < r->n; i++)
-		if (r->rule[i].when == QN_STATIC && qn_recipe_rule_matches(&r->rule[i], op, name))
+	for (size_t i = 0; r != NULL && i < r->n; i++) {
+		const qn_recipe_rule *rule = &r->rule[i];
+		const bool of_layers = rule->widens && rule->op == NULL;
+
+		if (rule->when == QN_STATIC && !of_layers && qn_recipe_rule_matches(rule, op, name))
 			apply(r, i, &out);
+	}
 	return out;
 }
 
@@ -92,7 +108,7 @@ qn_recipe_stores_input(const qn_recipe *r, const char *name)
 	for (size_t i = 0; r != NULL && i < r->n; i++) {
 		const qn_recipe_rule *rule = &r->rule[i];
 
-		if (rule->has_activations && rule->when == QN_STATIC &&
+		if (rule->has_activations && !rule->automatic && rule->when == QN_STATIC &&
 		    (rule->op != NULL || rule->name != NULL) &&
 		    qn_recipe_rule_matches(rule, "input", name))
 			return true;

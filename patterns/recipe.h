@@ -17,6 +17,8 @@ typedef struct qn_recipe_rule {
 	const char *name, *op; /* NULL: any; name: a glob (glob.h) */
 	bool has_activations, has_weights, has_granularity, has_skip;
 	qn_storage activations;
+	bool automatic; /* … is to be chosen: i8, or i16 where the outputs need it */
+	bool widens; /* of no text: i16 was chosen, for what is automatic by the rules before it */
 	bool per_axis;      /* … with a scale for each channel */
 	qn_scale_time when; /* not QN_STATIC: `activations` says nothing */
 	uint8_t weight_bits;
@@ -52,6 +54,8 @@ bool qn_recipe_agrees(const qn_recipe *r, const qn_graph *composite, const char 
 /* Reports rules that match nothing: no node of the graph, no input and no output has their name and
  * op (recipe.nothing, with the nearest names). */
 qn_status qn_recipe_check(const qn_recipe *r, const qn_graph *g) QN_MUST_CHECK;
+/* Whether some rule leaves it open how activations are stored. */
+bool qn_recipe_is_automatic(const qn_recipe *r);
 /* Whether a rule about inputs, or of this name, says how the input is stored. */
 bool qn_recipe_stores_input(const qn_recipe *r, const char *name);
 /* Marks the rules with scales at run time that hold for a composite: it was written with one, or a later rule says
@@ -65,7 +69,7 @@ qn_status qn_recipe_check_dynamic(const qn_recipe *r, const qn_graph *g) QN_MUST
 /* Whether a rule says something of weights and nothing else. */
 bool qn_recipe_rule_is_of_weights(const qn_recipe_rule *r);
 /* Whether storages of activations may differ in a partitioned graph: then each match gives its result
- * parameters of its own. */
+ * parameters of its own.  Rules that leave it open do not count. */
 bool qn_recipe_mixes(const qn_recipe *r, const qn_graph *g);
 /* Marks the rules of weights alone that hold for a composite with constant operands. */
 void qn_recipe_use_weights(const qn_recipe *r, const qn_graph *g);

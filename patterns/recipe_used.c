@@ -45,7 +45,8 @@ bool
 qn_recipe_mixes(const qn_recipe *r, const qn_graph *g)
 {
 	for (size_t i = 0; r != NULL && i < r->n; i++)
-		if (r->rule[i].has_activations && holds_for_stored(&r->rule[i], g))
+		if (r->rule[i].has_activations && !r->rule[i].automatic &&
+		    holds_for_stored(&r->rule[i], g))
 			return true;
 	return false;
 }

@@ -31,6 +31,9 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 		       "MACs\n",
 		       (unsigned long long)i.pruned_channels, i.pruned,
 		       (unsigned long long)i.pruned_bytes, (unsigned long long)i.pruned_macs);
+	if (i.widened > 0)
+		printf("widened      %zu layer%s 16-bit activations\n", i.widened,
+		       i.widened > 1 ? "s have" : " has");
 	if (i.repairable > 0)
 		printf("repaired     %zu of %zu layers: mean SQNR of their outputs %.2f dB, before "
 		       "%.2f "

@@ -23,6 +23,9 @@ static const option_choice granularities[] = {
 static const option_choice activations[] = {{"i8", "int8", "8 bits, signed (default)"},
 					    {"u8", "uint8", "8 bits, unsigned"},
 					    {"i16", "int16", "16 bits, with 64-bit accumulators"},
+					    {"auto", NULL,
+					     "i8, and i16 for layers whose range needs it, found "
+					     "on the calibration data"},
 					    {0}};
 
 /* qn_weights_type */

@@ -119,6 +119,7 @@ typedef void qn_log_fn(void *user, const char *line);
  *   "search"     partitions whose scales a calibrate callback finds
  *   "run", "measure", "noise"     batches of qn_run, qn_measure, qn_measure_noise
  *   "equalize"                    groups of layers that equalization tries
+ *   "activations"                 trials of QN_ACTIVATIONS_AUTO, of at most 32
  *   "validate"                    samples that a device runs (qn_validate)
  *   "load", "emit"                steps of reading a model, of writing C
  *
@@ -352,6 +353,7 @@ typedef struct qn_model_info {
 	uint64_t pruned_channels, pruned_bytes, pruned_macs;
 	/* 1: it reads one token in each run and keeps states, as language models do */
 	int reads_tokens;
+	size_t widened; /* layers that QN_ACTIVATIONS_AUTO gave 16-bit activations */
 } qn_model_info;
 QN_API qn_model_info qn_model_describe(const qn_model *m);
 
@@ -488,11 +490,16 @@ typedef enum qn_scheme_kind {
 } qn_scheme_kind;
 
 /* Storage of activations: 8 bits with any zero point, signed or not; 16 bits, symmetric (TFLite's
- * 16x8: 64-bit accumulators and biases). */
+ * 16x8: 64-bit accumulators and biases); or i8, and i16 for the layers whose range needs it
+ * (docs/calibration.md): those that bring the outputs at least 3 dB of SQNR on three calibration samples of
+ * four, and anything on the others.  It needs samples (calib), not statistics or encodings, and quantizes
+ * and calibrates the model at most 33 times more.  Errors: widen.no-data, widen.ranges, widen.states; warning:
+ * widen.settled. */
 typedef enum qn_activations {
 	QN_ACTIVATIONS_I8 = 0,
 	QN_ACTIVATIONS_U8 = 1,
-	QN_ACTIVATIONS_I16 = 2
+	QN_ACTIVATIONS_I16 = 2,
+	QN_ACTIVATIONS_AUTO = 3
 } qn_activations;
 /* Storage of constant weights: -127 … 127; -7 … 7, of which emitted code packs two into a byte; -1,
  * 0 and 1, four in a byte. */
@@ -572,7 +579,7 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 
 	qn_scheme_kind scheme;
 	qn_activations
-		activations; /* QN_RFC: not u8; of language models better i16 (docs/importing.md) */
+		activations; /* QN_RFC: not u8; language models: better i16 (docs/importing.md); AUTO: not with stats, encodings */
 	qn_weights_type weights_type;
 	qn_weights weights;
 	/* Weights of conv1d, conv2d, dense and tables of gather get a scale for each so many inputs of an
@@ -665,7 +672,7 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 
 	/* 1: all steps of loops are written out, as if each were a layer of its own, with parameters of
 	 * its own; 0: the body of a loop is quantized and emitted once.  Loops are written out in any
-	 * case for equalize, repairs, the solver, scheme RFC, dynamic layers, fake quantization, and in
+	 * case for equalize, repairs, QN_ACTIVATIONS_AUTO, the solver, scheme RFC, dynamic layers, fake quantization, and in
 	 * a graph that came quantized where a value that a loop carries did not. */
 	int inline_bodies;
 } qn_compile_opts;

@@ -121,7 +121,7 @@ recipe range 1 recipe.glob "end comes before its start" '{"rules": [{"name": "[z
 recipe key 1 json.key.unknown 'recipe.json:/rules/0/weight: error' '{"rules": [{"weight": "i4"}]}'
 recipe top-key 1 json.key.unknown 'recipe.json:/rule: error' '{"rules": [], "rule": []}'
 recipe missing 1 json.key.missing 'rules' '{}'
-recipe value 1 recipe.value "recipe.json:/rules/1/activations: error|invalid value 'i12' of 'activations' (expected i8, u8, i16, i8 per-axis, u8 per-axis, i16 per-axis, dynamic or dynamic per-row)" '{"rules": [{}, {"activations": "i12"}]}'
+recipe value 1 recipe.value "recipe.json:/rules/1/activations: error|invalid value 'i12' of 'activations' (expected i8, u8, i16, i8 per-axis, u8 per-axis, i16 per-axis, dynamic, dynamic per-row or auto)" '{"rules": [{}, {"activations": "i12"}]}'
 recipe values 1 recipe.value "invalid value 'u8' of 'weights' (expected i8, i4 or i2, and after it maybe block|invalid value 'row' of 'granularity' (expected per-channel or per-tensor)" '{"rules": [{"weights": "u8", "granularity": "row"}]}'
 recipe op 1 recipe.op "recipe.json:/rules/0/op: error|unknown op 'conv'; did you mean 'conv2d'?" '{"rules": [{"op": "conv"}]}'
 recipe method 1 method.unknown "recipe.json:/rules/1/method: error|unknown calibration method 'median' (expected minmax" '{"rules": [{}, {"method": "median"}]}'

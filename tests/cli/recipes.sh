@@ -166,7 +166,7 @@ for t in 'u8 i8 99.0' 'i16 i8 99.0' 'i8 i4 97.0' 'u8 i4 97.0' 'i16 i4 97.0'; do
 	silent "accuracy $t" eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy" --labels "$E/test_y.npy" \
 		--activations "$1" --weights-type "$2" --min-accuracy "$3"
 done
-usage activations "--activations|'i32'|i8, u8 or i16" compile "$F" --activations i32 -o out
+usage activations "--activations|'i32'|i8, u8, i16 or auto" compile "$F" --activations i32 -o out
 usage weights-type "--weights-type|'i3'|i8, i4 or i2" compile "$F" --weights-type i3 -o out
 usage rfc-u8 'option.activations|i8 or i16' compile "$F" --calib "$E/calib.npy" --scheme rfc --activations u8 -o out
 usage late-activations 'option.late|activations' compile i16-i4.json --activations u8 -o out

@@ -81,7 +81,7 @@ recipe() {
 }
 recipe name recipe.nothing "matches nothing|named 'hiddn'; did you mean 'hidden'?" '{"name": "hiddn", "skip": true}'
 recipe op recipe.op "unknown op 'dens'; did you mean 'dense'?" '{"op": "dens", "skip": true}'
-recipe value recipe.value "invalid value 'I8' of 'activations' (expected i8, u8, i16, i8 per-axis, u8 per-axis, i16 per-axis, dynamic or dynamic per-row); did you mean 'i8'?" '{"activations": "I8"}'
+recipe value recipe.value "invalid value 'I8' of 'activations' (expected i8, u8, i16, i8 per-axis, u8 per-axis, i16 per-axis, dynamic, dynamic per-row or auto); did you mean 'i8'?" '{"activations": "I8"}'
 recipe key json.key.unknown "unknown key 'weigths'|; did you mean 'weights'?" '{"weigths": "i4"}'
 case_of sample 1 data.input "unknown input 'imag' (expected 'image'); did you mean 'image'?" calibrate good.json --calib imag=ok.npy -o out.json
 

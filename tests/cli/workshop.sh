@@ -31,7 +31,7 @@ else
 	take_sessions '^[$] tune=' "$page"
 	cp recipe-of-the-page.json kws.recipe.json
 fi
-run_sessions 8
+run_sessions 9
 cases=$((cases + 1))
 cmp -s recipe-of-the-page.json kws.recipe.json || fail recipe "not the one of the page" kws.recipe.json
 finish

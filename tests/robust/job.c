@@ -182,6 +182,17 @@ job_equalize(qn_ctx *ctx, workshop *w)
 	return status == QN_OK ? qn_save_text(m, job_path(w, "out/m.qir")) : status;
 }
 
+/* 16-bit activations for layers: trials, too. */
+static qn_status
+job_widen(qn_ctx *ctx, workshop *w)
+{
+	const qn_compile_opts opts = {.activations = QN_ACTIVATIONS_AUTO, .stop_after = "quantize"};
+	qn_model *m;
+	qn_status status = compile(ctx, w, &opts, &m);
+
+	return status == QN_OK ? qn_save_text(m, job_path(w, "out/m.qir")) : status;
+}
+
 /* Samples that are read on demand: rows of a table to calibrate on, a picture to run. */
 static qn_status
 job_samples(qn_ctx *ctx, workshop *w)
@@ -244,7 +255,7 @@ const job jobs[] = {
 	{"blocks", job_blocks, false},     {"solver", job_solver, false},
 	{"lower", job_lower, false},       {"validate", job_validate, false},
 	{"equalize", job_equalize, false}, {"analyze", job_analyze, false},
-	{"tune", job_tune, false},
+	{"tune", job_tune, false},         {"widen", job_widen, false},
 #ifdef JOB_ONNX
 	{"onnx", job_onnx, false},
 #endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* widen.c - see widen.h.  Some layers become 16 bits wide together, then others one after the other, those whose activations
+ * cost most first.  A layer stays so if it brings QN_WIDEN_LEAST_GAIN on the samples that choose, and anything on those that
+ * are held back. */
+#include "driver/widen.h"
+
+#include <math.h>
+
+#include "codegen/inline.h"
+#include "driver/calibration.h"
+#include "driver/trial.h"
+#include "ir/diag.h"
+#include "ir/progress.h"
+#include "patterns/recipe.h"
+#include "runtime/math.h"
+
+typedef struct widening {
+	qn_pipeline *p;
+	const qn_graph *g; /* partitioned */
+	qn_trials trials;
+	qn_arena *arena;
+	qn_wide_layers all;
+	double first[QN_TRIAL_PARTS],
+		now[QN_TRIAL_PARTS]; /* errors with 8 bits, and as it is so far */
+	bool lowers;  /* with 8 bits the graph becomes integer: then it has to with 16 bits, too */
+	double begun; /* noise of all layers with 8 bits */
+	size_t tried,
+		impossible; /* trials; of those, with a storage that the network cannot have */
+} widening;
+
+/* ---- options ---- */
+
+static qn_status
+refuse(const qn_pipeline *p)
+{
+	const qn_compile_opts *o = p->opts;
+
+	if (o->stats != NULL || o->encodings != NULL)
+		return qn_report(p->m->env, QN_EUSAGE, "widen.ranges", p->m->name,
+				 "which activations need 16 bits (auto) is found by trials, for "
+				 "which statistics or encodings have no ranges; give samples alone "
+				 "(--calib), or say it in a recipe");
+	if (o->ncalib == 0)
+		return qn_report(
+			p->m->env, QN_EUSAGE, "widen.no-data", p->m->name,
+			"which activations need 16 bits (auto) is found on the calibration "
+			"data itself; give samples (--calib) to the run that quantizes");
+	return QN_OK;
+}
+
+static void
+add_rule(qn_recipe_rule *rule, size_t *n, const char *op, const char *name)
+{
+	rule[(*n)++] = (qn_recipe_rule){.place = "activations",
+					.op = op,
+					.name = name,
+					.has_activations = true,
+					.activations = QN_STORAGE_I16,
+					.widens = true};
+}
+
+/* The options with a rule for each layer that is wide now. */
+static qn_quant_opts
+options_now(const widening *w, qn_arena *a)
+{
+	static const qn_recipe none;
+	qn_quant_opts quant = w->p->quant;
+	const qn_recipe *from = quant.recipe != NULL ? quant.recipe : &none;
+	qn_recipe *to = QN_NEW(a, qn_recipe, 1);
+	size_t n = from->n;
+
+	for (size_t k = 0; k < w->all.n; k++)
+		n += 1 + w->all.layer[k].ninput;
+	qn_recipe_rule *rule = QN_NEW(a, qn_recipe_rule, n + 1);
+	*to = (qn_recipe){rule, 0, QN_NEW(a, bool, n + 1), QN_NEW(a, bool, n + 1), from->crc};
+	for (; to->n < from->n; to->n++) {
+		rule[to->n] = from->rule[to->n];
+		to->used[to->n] = from->used[to->n];
+	}
+	for (size_t k = 0; k < w->all.n; k++) {
+		const qn_wide_layer *l = &w->all.layer[k];
+
+		if (!l->wide)
+			continue;
+		add_rule(rule, &to->n, NULL, l->name);
+		for (size_t i = 0; i < l->ninput; i++)
+			add_rule(rule, &to->n, "input", l->input[i]);
+	}
+	if (to->n > 0)
+		quant.recipe = to;
+	return quant;
+}
+
+/* ---- trials ---- */
+
+/* Whether the storage that is tried is one that the network cannot have. */
+static bool
+is_impossible(qn_status status)
+{
+	return status == QN_EUNSUPPORTED || status == QN_EINVALID;
+}
+
+static qn_status
+rank(void *arg, qn_model *m)
+{
+	widening *w = arg;
+
+	QN_TRY(qn_widen_rank(m, w->g, &w->p->quant, w->trials.data, w->arena, &w->all));
+	const qn_status status = qn_pass_lower(w->p);
+	w->lowers = status == QN_OK;
+	return is_impossible(status) ? QN_OK : status;
+}
+
+static qn_status
+lower(void *arg, qn_model *m)
+{
+	const widening *w = arg;
+
+	(void)m;
+	return w->lowers ? qn_pass_lower(w->p) : QN_OK;
+}
+
+/* The error with the layers that are wide now; *can: the network can be quantized so. */
+static qn_status
+measure(widening *w, double error[QN_TRIAL_PARTS], bool *can)
+{
+	qn_env *env = w->p->m->env;
+	const qn_diag_mark mark = qn_diag_mark_now(env);
+	qn_arena *a = qn_arena_child(w->arena);
+	const qn_quant_opts quant = options_now(w, a);
+	const qn_status status = qn_trial_run(
+		&w->trials, &(qn_trial){.look = lower, .arg = w, .quant = &quant}, error);
+
+	qn_arena_release(a);
+	*can = status == QN_OK;
+	if (!is_impossible(status))
+		return status;
+	qn_diag_forget(env, mark);
+	w->impossible++;
+	return QN_OK;
+}
+
+/* By how many dB an error fell. */
+static double
+gain_of(double before, double after)
+{
+	return after > 0 ? 10 * (qn_ln(before / after) / qn_ln(10)) : (double)INFINITY;
+}
+
+/* How many of the layers, the noisiest first, are to become wide together: as many as may bring most beyond the least
+ * gain of each.  Noise of layers adds up about so. */
+static size_t
+choose_together(const widening *w)
+{
+	double left = w->begun, most = 0;
+	size_t best = 0;
+
+	for (size_t k = 0; k < w->all.n; k++) {
+		const qn_wide_layer *l = &w->all.layer[k];
+		const double floor = w->begun / 1e6;
+
+		left = left - l->noise > floor ? left - l->noise : floor;
+		const double more = gain_of(w->begun, left) - (double)(k + 1) * QN_WIDEN_LEAST_GAIN;
+		if (more > most) {
+			most = more;
+			best = k + 1;
+		}
+	}
+	return best;
+}
+
+static void
+set_wide(widening *w, size_t n, bool wide)
+{
+	for (size_t k = 0; k < n; k++)
+		w->all.layer[k].wide = wide;
+}
+
+/* Measures the layers that are wide now, and tells the host. */
+static qn_status
+try_now(widening *w, double error[QN_TRIAL_PARTS], bool *can)
+{
+	QN_TRY(measure(w, error, can));
+	w->tried++;
+	return qn_progress(w->p->m->env, "activations", w->tried, QN_WIDEN_TRIALS);
+}
+
+static void
+take(widening *w, const double error[QN_TRIAL_PARTS])
+{
+	for (qn_trial_part part = 0; part < QN_TRIAL_PARTS; part++)
+		w->now[part] = error[part];
+}
+
+/* A layer of several that became wide together stays so only if enough is lost without it. */
+static qn_status
+try_without(widening *w, qn_wide_layer *l)
+{
+	double error[QN_TRIAL_PARTS];
+	bool can;
+
+	l->wide = false;
+	QN_TRY(try_now(w, error, &can));
+	l->wide =
+		!can || (error[QN_TRIAL_HELD] > w->now[QN_TRIAL_HELD] &&
+			 gain_of(error[QN_TRIAL_FIT], w->now[QN_TRIAL_FIT]) >= QN_WIDEN_LEAST_GAIN);
+	if (l->wide)
+		l->gain = can ? gain_of(error[QN_TRIAL_HELD], w->now[QN_TRIAL_HELD]) : 0;
+	else
+		take(w, error);
+	return QN_OK;
+}
+
+/* One layer alone may be of no use where another one spoils the outputs as much. */
+static qn_status
+try_together(widening *w)
+{
+	const size_t n = choose_together(w);
+	double error[QN_TRIAL_PARTS];
+	bool can;
+
+	if (n < 2 || n + 1 > QN_WIDEN_TRIALS || !(w->now[QN_TRIAL_FIT] > 0))
+		return QN_OK;
+	set_wide(w, n, true);
+	QN_TRY(try_now(w, error, &can));
+	if (!can || !(error[QN_TRIAL_HELD] < w->now[QN_TRIAL_HELD]) ||
+	    gain_of(w->now[QN_TRIAL_FIT], error[QN_TRIAL_FIT]) < (double)n * QN_WIDEN_LEAST_GAIN) {
+		set_wide(w, n, false);
+		return QN_OK;
+	}
+	take(w, error);
+	for (size_t k = n; k-- > 0;)
+		QN_TRY(try_without(w, &w->all.layer[k]));
+	return QN_OK;
+}
+
+static qn_status
+try_layer(widening *w, qn_wide_layer *l)
+{
+	double error[QN_TRIAL_PARTS];
+	bool can;
+
+	l->wide = true;
+	QN_TRY(try_now(w, error, &can));
+	l->wide = can && error[QN_TRIAL_HELD] < w->now[QN_TRIAL_HELD] &&
+		  gain_of(w->now[QN_TRIAL_FIT], error[QN_TRIAL_FIT]) >= QN_WIDEN_LEAST_GAIN;
+	if (!l->wide)
+		return QN_OK;
+	l->gain = gain_of(w->now[QN_TRIAL_HELD], error[QN_TRIAL_HELD]);
+	take(w, error);
+	return QN_OK;
+}
+
+/* Whether the layer may bring the least gain: noise of layers adds up about so. */
+static bool
+may_help(const widening *w, const qn_wide_layer *l)
+{
+	static const double doubt = 2;
+	const double left = w->begun * (w->now[QN_TRIAL_FIT] / w->first[QN_TRIAL_FIT]);
+	const double share = 1 - 1 / (1 + qn_expm1(QN_WIDEN_LEAST_GAIN / 10 * qn_ln(10)));
+
+	return !l->wide && l->noise * doubt >= share * left;
+}
+
+/* What one layer brings depends on those that are wide already: once more after a round that kept some. */
+static qn_status
+try_layers(widening *w)
+{
+	bool kept = true;
+
+	QN_TRY(try_together(w));
+	while (kept) {
+		kept = false;
+		for (size_t k = 0; k < w->all.n && w->tried < QN_WIDEN_TRIALS; k++) {
+			qn_wide_layer *l = &w->all.layer[k];
+
+			if (!(w->now[QN_TRIAL_FIT] > 0) || !may_help(w, l))
+				continue;
+			QN_TRY(try_layer(w, l));
+			kept = kept || l->wide;
+		}
+	}
+	return w->tried < QN_WIDEN_TRIALS
+		       ? qn_progress(w->p->m->env, "activations", QN_WIDEN_TRIALS, QN_WIDEN_TRIALS)
+		       : QN_OK;
+}
+
+/* ---- what became of it ---- */
+
+static double
+rounded(double db)
+{
+	static const double most = 999.99;
+
+	return db < most ? rint(100 * db) / 100 : most;
+}
+
+static void
+tell(const widening *w)
+{
+	qn_model *m = w->p->m;
+	const double before = qn_trial_decibel(&w->trials, QN_TRIAL_HELD, w->first[QN_TRIAL_HELD]);
+	const double after = qn_trial_decibel(&w->trials, QN_TRIAL_HELD, w->now[QN_TRIAL_HELD]);
+	size_t nwide = 0;
+	qn_buf b, not ;
+
+	qn_buf_init(&b, m->scratch);
+	qn_buf_init(&not, m->scratch);
+	if (w->impossible > 0)
+		qn_buff(&not, " (in %zu of %zu trials the graph did not become integer)",
+			w->impossible, w->tried);
+	for (size_t k = 0; k < w->all.n; k++) {
+		const qn_wide_layer *l = &w->all.layer[k];
+		const qn_widened wide = {.value = l->source, .gain = rounded(l->gain)};
+
+		if (!l->wide)
+			continue;
+		qn_buff(&b, "%s%s +%g dB", nwide++ > 0 ? ", " : "", l->source, wide.gain);
+		for (size_t i = 0; i < l->ninput; i++)
+			qn_buff(&b, "%s%s", i > 0 ? ", " : " with input ", l->input[i]);
+		qn_model_widened(m, &wide);
+	}
+	if (nwide > 0)
+		qn_log(m->env,
+		       "activations: 16 bits for %zu of %zu layers (%s): SQNR of the outputs %g "
+		       "dB, before %g dB",
+		       nwide, w->all.n, qn_buf_str(&b), after, before);
+	else
+		qn_log(m->env,
+		       "activations: none of %zu layers needs 16 bits, none brings %d dB%s; SQNR "
+		       "of the outputs %g dB",
+		       w->all.n, (int)QN_WIDEN_LEAST_GAIN, qn_buf_str(&not ), before);
+	qn_model_record(m, "activations=auto:%zu/%zu:%g:%g", nwide, w->all.n, before, after);
+}
+
+qn_status
+qn_widen(qn_pipeline *p, qn_quant_opts *out)
+{
+	qn_model *m = p->m;
+	widening w = {.p = p, .g = qn_model_entry(m), .trials = {.p = p}, .arena = m->scratch};
+	const qn_graph *flat;
+
+	*out = p->quant;
+	if (!p->quant.automatic && !qn_recipe_is_automatic(p->quant.recipe))
+		return QN_OK;
+	QN_TRY(refuse(p));
+	if (w.g->nstate > 0)
+		return qn_report(
+			m->env, QN_EUNSUPPORTED, "widen.states", m->name,
+			"which activations need 16 bits (auto) is not found for a network "
+			"that keeps states: give i8 or i16, or i16 for layers in a recipe");
+	if (!qn_widen_is_open(w.g, &p->quant)) {
+		qn_warn(m->env, "widen.settled", m->name,
+			"no layer is left that 16 bits could be chosen for (auto): the recipe or "
+			"the option dynamic says how the activations of each are stored, or none "
+			"is quantized");
+		return QN_OK;
+	}
+	QN_TRY(qn_calibration_data(m, p->opts, m->scratch, &w.trials.data));
+	QN_TRY(qn_graph_inline(w.g, m->scratch, &flat));
+	QN_TRY(qn_trials_observe(&w.trials, flat));
+	QN_TRY(qn_trial_run(&w.trials, &(qn_trial){.look = rank, .arg = &w, .quant = &p->quant},
+			    w.first));
+	w.begun = w.all.noise;
+	w.now[QN_TRIAL_FIT] = w.first[QN_TRIAL_FIT];
+	w.now[QN_TRIAL_HELD] = w.first[QN_TRIAL_HELD];
+	QN_TRY(try_layers(&w));
+	tell(&w);
+	*out = options_now(&w, m->scratch);
+	return QN_OK;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* widen.h - activations of 16 bits for the layers whose range needs them (QN_ACTIVATIONS_AUTO, "activations": "auto").
+ *
+ *   partitioned graph ──all i8──▶ what the activations of each layer cost (calibrate/analyze.h), worst first
+ *                     ──i16 for the worst, then for the next …──▶ kept where the outputs gain (driver/trial.h) */
+#ifndef QN_DRIVER_WIDEN_H
+#define QN_DRIVER_WIDEN_H
+
+#include "calibrate/dataset.h"
+#include "driver/pass_rows.h"
+
+/* A layer that stays in 16 bits has to bring so many dB on the samples that choose: half of the error.  Less is
+ * how the errors of layers are spread in any network, and no range that needs 16 bits. */
+#define QN_WIDEN_LEAST_GAIN 3.0
+enum {
+	QN_WIDEN_TRIALS = 32, /* after that of 8 bits, at most */
+	QN_WIDEN_SAMPLES = 64 /* batches that layers are ranked by, at most */
+};
+
+/* Options for the pass quantize: p->quant where nothing is to be chosen; else with rules for layers and graph inputs
+ * that get 16 bits, which are noted in the model.  Ids: widen.no-data, widen.ranges, widen.states; warning: widen.settled. */
+qn_status qn_widen(qn_pipeline *p, qn_quant_opts *out) QN_MUST_CHECK;
+
+/* ---- widen_rank.c ---- */
+
+/* A layer whose activations may get 16 bits. */
+typedef struct qn_wide_layer {
+	const char *name;   /* a glob of its own */
+	const char *source; /* … as it is called */
+	size_t ninput;
+	const char *const
+		*input; /* globs of graph inputs that it takes, which are stored as it says */
+	double noise;   /* of its activations alone, relative to the signal of the outputs */
+	bool wide;
+	/* dB on the samples held back: what it brought, or of layers that became wide together, what is
+	 * lost without it */
+	double gain;
+} qn_wide_layer;
+
+typedef struct qn_wide_layers {
+	size_t n;
+	qn_wide_layer *layer; /* with noise, the noisiest first */
+	double noise;         /* of all layers together, constants too */
+} qn_wide_layers;
+
+/* The layers of a calibrated graph that `quant` leaves open; g: the partitioned graph that it was.  They live in arena
+ * a. */
+qn_status qn_widen_rank(qn_model *m, const qn_graph *g, const qn_quant_opts *quant,
+			qn_dataset *data, qn_arena *a, qn_wide_layers *out) QN_MUST_CHECK;
+/* Whether `quant` leaves the activations of some match open. */
+bool qn_widen_is_open(const qn_graph *g, const qn_quant_opts *quant);
+
+#endif

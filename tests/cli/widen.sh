@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# widen.sh - 16-bit activations for the layers whose range needs them: --activations auto, and rules of a recipe.
+. "$(dirname "$0")/common.inc"
+
+E=$QUERN_SOURCE/examples/digits
+digits="$E/digits.json --calib $E/calib.npy"
+
+# Of what y takes, one element is 250 times as wide as the others, and y does not count it.
+cat >wide.qir <<'X'
+graph @main(%x: tensor<1x4xf32>) {
+  %w1 = const : tensor<4x4xf32> [250,-125,375,50, 0.3,0.9,-0.6,0.2, -0.8,0.4,0.15,0.7, 0.6,-0.35,0.45,-0.9]
+  %w2 = const : tensor<3x4xf32> [0,0.85,-0.4,0.3, 0,0.1,0.65,0.5, 0,-0.15,0.25,-0.6]
+  %h = dense %x, %w1
+  %r = relu %h
+  %y = dense %r, %w2
+  return %y
+}
+X
+awk 'BEGIN { for (i = 1; i <= 1024; i++) printf "%.3f%s", i * i * 7919 % 10007 / 10007 - 0.3, i % 4 ? "," : "\n" }' >wide.csv
+wide="wide.qir --calib wide.csv"
+
+# It is found, and no other layer; the emitted C computes what the interpreter does; threads change nothing.
+good found compile $wide --activations auto --threads 1 --self-test 20 -o one
+has_words found stderr 'activations: 16 bits for 1 of 2 layers (y +|: SQNR of the outputs |, before '
+has_words found stdout 'widened      1 layer has 16-bit activations|input        x : tensor<1x4x!quant.uniform<i8:f32'
+has_words found one/wide.report.json 'activations=auto:1/2:|"widened": [|{"layer": "y", "gain": '
+cases=$((cases + 1))
+{ "${CC:-cc}" -O1 -Werror -Wall -DWIDE_TRACE -DWIDE_SELFTEST_MAIN -o selftest one/wide.c one/wide_weights.c one/wide_selftest.c && ./selftest; } >stdout 2>&1 ||
+	fail found-selftest "emitted C differs from the interpreter" stdout
+silent threads compile -q $wide --activations auto --threads 3 --self-test 20 -o three
+same threads one three
+good eval-i8 eval -q wide.qir --calib wide.csv --data wide.csv --against wide.qir --max sqnr=15
+good eval-auto eval -q wide.qir --calib wide.csv --data wide.csv --against wide.qir --activations auto --min sqnr=30
+good analyze analyze -q $wide --activations auto
+echo '{"rules": [{"activations": "auto"}]}' >auto.json
+good recipe compile -q $wide --recipe auto.json --self-test 20 -o recipe
+same recipe one/wide_weights.c recipe/wide_weights.c
+good saved opt -q $wide --stop-after partition -o wide.json
+good resumed compile -q wide.json --calib wide.csv --activations auto --name wide --self-test 20 -o resumed
+same resumed one/wide_weights.c resumed/wide_weights.c
+good stored opt -q $wide --activations auto --stop-after calibrate -o stored.json
+has_words stored stored.json '"widened": [|{"layer": "y", "gain": '
+good stored-report compile -q stored.json --name wide --self-test 0 -o stored
+has_words stored-report stored/wide.report.json '"widened": ['
+
+# What a rule says stays: there is nothing to choose for y, or for no layer.
+echo '{"rules": [{"name": "y", "activations": "i8"}]}' >y8.json
+good kept compile $wide --activations auto --recipe y8.json -o kept
+has_words kept stderr 'activations: none of 1 layers needs 16 bits'
+echo '{"rules": [{"activations": "auto"}, {"name": "y", "activations": "i16"}]}' >y16.json
+good met eval -q wide.qir --calib wide.csv --data wide.csv --against wide.qir --recipe y16.json --min sqnr=30
+case_of settled 0 widen.settled 'says how the activations of each are stored' compile -q $wide --activations auto --dynamic op:dense -o settled
+
+# A network that needs none is the one that i8 gives.
+silent i8 compile -q $digits --self-test 20 -o i8
+good none compile $digits --activations auto --self-test 20 -o none
+has_words none stderr 'activations: none of 8 layers needs 16 bits, none brings 3 dB; SQNR of the outputs'
+same none i8/digits_weights.c none/digits_weights.c
+! grep -q widened none/digits.report.json stdout || fail none "a layer is widened" none/digits.report.json
+for i in i8 none; do
+	sed -e 's/ activations=auto:[^ "]*//' -e '/_CONTENT/d' $i/digits.c >$i.c
+done
+same none-program i8.c none.c
+
+# What cannot be.
+silent stats calibrate -q $digits -o stats.json
+case_of no-samples 2 widen.no-data 'give samples (--calib)' opt -q $E/digits.json --activations auto --stop-after quantize
+case_of statistics 2 widen.ranges 'give samples alone' compile -q $E/digits.json --stats stats.json --activations auto -o no
+case_of shards 2 widen.ranges 'give i8, u8 or i16' calibrate -q $digits --activations auto -o no.json
+case_of shards-recipe 2 widen.no-data 'to the run that quantizes' calibrate -q $digits --recipe auto.json -o no.json
+case_of solver 2 pass.absent 'the solver chooses what is quantized' compile -q $digits --solver on --activations auto -o no
+case_of late 2 option.late 'start from an earlier stage' compile -q stored.json --activations auto --calib wide.csv -o no
+finish
