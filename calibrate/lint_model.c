@@ -48,6 +48,7 @@ step_back(const qn_graph *g, const qn_node *n)
 	switch ((int)n->op) {
 	case QN_OP_bias_add:
 	case QN_OP_pad:
+	case QN_OP_trace:
 	case QN_OP_reshape:
 	case QN_OP_transpose:
 	case QN_OP_squeeze:

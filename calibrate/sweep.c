@@ -18,8 +18,9 @@ typedef struct pass {
 	void *const *user;
 } pass;
 
-qn_status
-qn_sweep_new(const qn_graph *g, qn_dataset *data, qn_arena *a, qn_sweep **out)
+/* in_order: one worker, whose bundles are batches. */
+static qn_status
+make(const qn_graph *g, qn_dataset *data, bool in_order, qn_arena *a, qn_sweep **out)
 {
 	qn_sweep *s = QN_NEW(a, qn_sweep, 1);
 	size_t nbatch = data->nbatch;
@@ -30,10 +31,11 @@ qn_sweep_new(const qn_graph *g, qn_dataset *data, qn_arena *a, qn_sweep **out)
 	s->stateful = g->nstate > 0;
 	const size_t sequence = data->sequence > 0 ? data->sequence : nbatch;
 	const size_t shares = s->stateful ? nbatch / sequence : nbatch;
-	s->nworker = data->reader != NULL ? qn_parallel_workers(g->model->env, shares) : 1;
+	s->nworker =
+		data->reader != NULL && !in_order ? qn_parallel_workers(g->model->env, shares) : 1;
 	s->worker = QN_NEW(a, qn_sweeper, s->nworker);
 	/* No larger than leaves every worker something to do. */
-	s->bundle = s->nworker > 0 ? (nbatch + s->nworker - 1) / s->nworker : 1;
+	s->bundle = s->nworker > 0 && !in_order ? (nbatch + s->nworker - 1) / s->nworker : 1;
 	if (s->stateful)
 		s->bundle = sequence;
 	for (size_t i = 0; i < s->nworker; i++) {
@@ -42,6 +44,18 @@ qn_sweep_new(const qn_graph *g, qn_dataset *data, qn_arena *a, qn_sweep **out)
 		s->bundle = s->stateful ? s->bundle : qn_interp_bundle(s->worker[i].in);
 	}
 	return QN_OK;
+}
+
+qn_status
+qn_sweep_new(const qn_graph *g, qn_dataset *data, qn_arena *a, qn_sweep **out)
+{
+	return make(g, data, false, a, out);
+}
+
+qn_status
+qn_sweep_new_in_order(const qn_graph *g, qn_dataset *data, qn_arena *a, qn_sweep **out)
+{
+	return make(g, data, true, a, out);
 }
 
 /* Batches first … first + n - 1 in lockstep. */

@@ -34,6 +34,11 @@ typedef void qn_sweep_fn(void *user, qn_env *env, const qn_interp *in, size_t fi
 qn_status qn_sweep_new(const qn_graph *g, qn_dataset *data, qn_arena *a,
 		       qn_sweep **out) QN_MUST_CHECK;
 
+/* The same for a single worker, which runs batch after batch: an observer sees all values of one before
+ * those of the next. */
+qn_status qn_sweep_new_in_order(const qn_graph *g, qn_dataset *data, qn_arena *a,
+				qn_sweep **out) QN_MUST_CHECK;
+
 /* observe, done: called in the worker's thread with user[worker]; NULL: not wanted. */
 qn_status qn_sweep_run(qn_sweep *s, qn_observe_fn *observe, qn_sweep_fn *done,
 		       void *const *user) QN_MUST_CHECK;

@@ -23,7 +23,7 @@
 static const char *const own_symbol[] = {
 	"run",    "inputs",      "outputs",      "selftest",       "trace",
 	"traced", "steps",       "weights",      "io_round_float", "io_round_double",
-	"device", "device_read", "device_write",
+	"device", "device_read", "device_write", "trace_op",
 };
 
 /* Its macros, which symbols meet when the model's name is in capitals. */
@@ -223,6 +223,7 @@ qn_emit_step(qn_emitter *e, size_t i)
 	title(e, s);
 	qn_emit_loads_begin(e, s);
 	put_call(e, s);
+	qn_emit_trace_op(e, i);
 	qn_emit_traced(e, i);
 	qn_emit_loads_end(e);
 	qn_emit_indented(e, from, s);

@@ -221,11 +221,6 @@ qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *
 	qn_emit_step_function(e, b);
 	if (selftest)
 		put_selftest(e, b);
-	qn_buff(b,
-		"#if defined(%s_TRACE)\n"
-		"/* Called by %s_run after every step, with its result. */\n"
-		"void %s_trace(uint32_t step, const void *data, uint32_t bytes);\n"
-		"#endif\n\n",
-		macro, name, name);
+	qn_emit_trace_declarations(e, b);
 	qn_buf_puts(b, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }

@@ -109,18 +109,6 @@ put_target(const qn_emitter *e, qn_buf *b)
 			t->lacks, t->name);
 }
 
-static void
-put_trace(qn_emitter *e, qn_buf *b)
-{
-	qn_buff(b,
-		"#if defined(%s_TRACE)\n"
-		"#define %s_TRACED(step, data, bytes) %s_trace(step, data, bytes)\n"
-		"#else\n"
-		"#define %s_TRACED(step, data, bytes) ((void)0)\n"
-		"#endif\n\n",
-		e->macro, e->macro, e->plan->name, e->macro);
-}
-
 /* Without constants the self-test and the program share no symbol; a byte is used instead. */
 static void
 put_set(qn_emitter *e, qn_buf *b)
@@ -204,7 +192,7 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 		       "#pragma GCC diagnostic ignored \"-Warray-bounds\"\n"
 		       "#endif\n\n");
 	qn_emit_content_check(e, ".c", b);
-	put_trace(e, b);
+	qn_emit_trace_macros(e, b);
 	put_target(e, b);
 	qn_emit_rom_macro(e, b);
 	put_rounding(e, b);

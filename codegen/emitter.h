@@ -168,6 +168,11 @@ void qn_emit_loop_ends(qn_emitter *e, size_t i);
 void qn_emit_indented(qn_emitter *e, size_t from, const qn_step *s);
 /* The trace of step i: in a loop, of its first and its last run. */
 void qn_emit_traced(qn_emitter *e, size_t i);
+/* If step i is a trace op: the call that shows its value (emit_trace.c).  The macros of both, for the program;
+ * the functions that they call, for the header. */
+void qn_emit_trace_op(qn_emitter *e, size_t i);
+void qn_emit_trace_macros(const qn_emitter *e, qn_buf *b);
+void qn_emit_trace_declarations(const qn_emitter *e, qn_buf *b);
 /* What follows NAME_ in the macro that counts the traces: STEPS, or with loops TRACES. */
 const char *qn_emit_traces(const qn_emitter *e);
 void qn_emit_custom(qn_emitter *e, const qn_step *s, const void *args);

@@ -18,6 +18,7 @@ const qn_op_kernels qn_emit_op_reshape = {.alias = true};
 const qn_op_kernels qn_emit_op_flatten = {.alias = true};
 const qn_op_kernels qn_emit_op_squeeze = {.alias = true};
 const qn_op_kernels qn_emit_op_expand_dims = {.alias = true};
+const qn_op_kernels qn_emit_op_trace = {.alias = true};
 const qn_op_kernels qn_emit_op_expand_dims_like = {
 	.why = "its elements are parameters of quantization, which are float values or plain "
 	       "integers"};

@@ -51,8 +51,7 @@ typedef struct readers {
 static bool
 shares(const qn_graph *g, const qn_node *n, size_t *offset)
 {
-	return n->op == QN_OP_reshape || n->op == QN_OP_flatten || n->op == QN_OP_squeeze ||
-	       n->op == QN_OP_expand_dims || n->op == QN_OP_scast || qn_slice_is_part(g, n, offset);
+	return qn_op_keeps_bytes(n->op) || n->op == QN_OP_scast || qn_slice_is_part(g, n, offset);
 }
 
 /* Node `id` reads x, or what shares the bytes with its result is read until `last`; ids come from the highest on. */

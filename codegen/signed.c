@@ -9,7 +9,7 @@
  *
  * A quantized value and its zero point become 128 less together, so that what an op makes of their
  * difference stays.  An op that rounds quantized values themselves, as averages do, ties away from 0,
- * would give others: it reads and gives u8, and so does an op that takes their bits. */
+ * would give others: it reads and gives u8, and so does an op that takes or shows their bits. */
 #include "codegen/signed.h"
 
 #include "ir/buf.h"
@@ -198,6 +198,8 @@ takes_differences(const qn_node *n)
 {
 	const qn_behaviour b = qn_opinfo_of(n)->behaviour;
 
+	if (n->op == QN_OP_trace)
+		return false; /* a hook is shown the bytes that the interpreter has */
 	return differences[n->op] || b == QN_SAME || b == QN_JOIN || b == QN_ACC || b == QN_LUT ||
 	       b == QN_INDEX;
 }

@@ -132,13 +132,7 @@ encoding(writer *w, const char *name, const qn_elem *e)
 static const qn_node *
 moved(const qn_graph *g, const qn_node *n)
 {
-	static const qn_op ops[] = {QN_OP_reshape, QN_OP_flatten, QN_OP_squeeze, QN_OP_expand_dims,
-				    QN_OP_transpose};
-
-	for (size_t i = 0; i < QN_COUNT(ops); i++)
-		if (n->op == ops[i])
-			return qn_encoded_value(g, n);
-	return NULL;
+	return qn_op_keeps_bytes(n->op) || n->op == QN_OP_transpose ? qn_encoded_value(g, n) : NULL;
 }
 
 /* The name under which the parameters of `how`, a value's quantize or the value itself, stand in the

@@ -7,6 +7,7 @@
 #include "calibrate/sweep.h"
 #include "driver/host_struct.h"
 #include "driver/run.h"
+#include "driver/trace.h"
 #include "passes/passes.h"
 #include "quern/measure.h"
 
@@ -109,28 +110,17 @@ typedef struct run_call {
 	int dequantize;
 	size_t nout;
 	qn_array **out;
+	qn_trace_fn *trace; /* or NULL */
+	void *user;
 } run_call;
 
 /* What workers write to: each the results of its own batches. */
 typedef struct results {
+	qn_tracing tracing; /* first: the observer's user */
 	const qn_dataset *d;
 	size_t n;
 	void **data; /* by output */
 } results;
-
-/* Runs all batches. */
-static qn_status
-sweep(const qn_graph *g, qn_dataset *d, results *r, qn_sweep_fn *done, qn_arena *a)
-{
-	qn_sweep *s;
-
-	QN_TRY(qn_sweep_new(g, d, a, &s));
-	s->stage = "run";
-	void **user = QN_NEW(a, void *, s->nworker);
-	for (size_t i = 0; i < s->nworker; i++)
-		user[i] = r;
-	return qn_sweep_run(s, NULL, done, user);
-}
 
 qn_status
 qn_check_runs(const qn_model *m)
@@ -197,9 +187,10 @@ publish(run_call *c, size_t k, const qn_tensor *all)
 static void
 keep_results(void *user, qn_env *env, const qn_interp *in, size_t first, size_t n)
 {
-	const results *r = user;
+	results *r = user;
 
 	(void)env;
+	r->tracing.run = first + n;
 	for (size_t k = 0; k < r->n; k++) {
 		for (size_t j = 0; j < n; j++) {
 			qn_tensor y = qn_interp_output_of(in, k, j);
@@ -212,12 +203,39 @@ keep_results(void *user, qn_env *env, const qn_interp *in, size_t first, size_t 
 	}
 }
 
+/* Runs all batches; with a hook one after the other. */
+static qn_status
+sweep(const run_call *c, const qn_graph *g, qn_dataset *d, results *r, qn_arena *a)
+{
+	qn_sweep *s;
+
+	if (c->trace != NULL)
+		QN_TRY(qn_sweep_new_in_order(g, d, a, &s));
+	else
+		QN_TRY(qn_sweep_new(g, d, a, &s));
+	s->stage = "run";
+	void **user = QN_NEW(a, void *, s->nworker);
+	for (size_t i = 0; i < s->nworker; i++)
+		user[i] = r;
+	if (c->trace == NULL)
+		return qn_sweep_run(s, NULL, keep_results, user);
+	qn_tracing_prepare(&r->tracing, g, a);
+	const qn_status status = qn_sweep_run(s, qn_trace_value, keep_results, user);
+	const qn_node *at = r->tracing.ended;
+	return at == NULL ? status
+			  : qn_report(c->m->env, QN_ECANCELLED, "cancelled", qn_node_place(g, at),
+				      "the hook ended run %llu at trace '%s'",
+				      (unsigned long long)r->tracing.run, at->attr->trace.key);
+}
+
 static qn_status
 run(void *arg, qn_arena *scratch)
 {
 	run_call *c = arg;
 	const qn_graph *g = qn_model_entry(c->m);
-	results r = {NULL, c->nout, QN_NEW(scratch, void *, c->nout)};
+	results r = {.tracing = {.fn = c->trace, .user = c->user},
+		     .n = c->nout,
+		     .data = QN_NEW(scratch, void *, c->nout)};
 	qn_tensor **all = QN_NEW(scratch, qn_tensor *, c->nout);
 	qn_dataset *d;
 
@@ -230,17 +248,24 @@ run(void *arg, qn_arena *scratch)
 	QN_TRY(qn_lint_data(g, d, 0, scratch));
 	QN_TRY(make_results(c, g, d, scratch, all, r.data));
 	r.d = d;
-	QN_TRY(sweep(g, d, &r, keep_results, scratch));
+	QN_TRY(sweep(c, g, d, &r, scratch));
 	for (size_t k = 0; k < c->nout; k++)
 		publish(c, k, all[k]);
 	return QN_OK;
 }
 
 qn_status
-qn_run(qn_model *m, size_t nin, qn_array *const *in, int dequantize, size_t nout, qn_array **out)
+qn_run_traced(qn_model *m, size_t nin, qn_array *const *in, int dequantize, size_t nout,
+	      qn_array **out, qn_trace_fn *fn, void *user)
 {
-	run_call c = {
-		.m = m, .nin = nin, .in = in, .dequantize = dequantize, .nout = nout, .out = out};
+	run_call c = {.m = m,
+		      .nin = nin,
+		      .in = in,
+		      .dequantize = dequantize,
+		      .nout = nout,
+		      .out = out,
+		      .trace = fn,
+		      .user = user};
 
 	for (size_t k = 0; k < nout; k++)
 		out[k] = NULL;
@@ -250,4 +275,10 @@ qn_run(qn_model *m, size_t nin, qn_array *const *in, int dequantize, size_t nout
 		out[k] = NULL;
 	}
 	return status;
+}
+
+qn_status
+qn_run(qn_model *m, size_t nin, qn_array *const *in, int dequantize, size_t nout, qn_array **out)
+{
+	return qn_run_traced(m, nin, in, dequantize, nout, out, NULL, NULL);
 }

@@ -322,7 +322,7 @@ depth_space(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 }
 
 const qn_onnx_row qn_onnx_move[] = {
-	QN_ONNX_READ("", "Identity", 1, identity, 0),
+	QN_ONNX_BOTH("Identity", 1, identity, qn_onnx_write_plain, 0, EACH, QN_OP_trace),
 	QN_ONNX_READ("", "Dropout", 1, identity, 0),
 	QN_ONNX_BOTH("Reshape", 1, reshape, qn_onnx_write_reshape, 0, PLAIN, QN_OP_reshape,
 		     QN_OP_flatten, QN_OP_squeeze, QN_OP_expand_dims),

@@ -62,6 +62,8 @@ bool qn_infer_rank(const qn_graph *g, const qn_node *n, uint32_t i, int32_t rank
 bool qn_infer_flag(const qn_graph *g, const qn_node *n, const char *attr, int64_t v);
 /* Bits of fixed-point scales: 0 or QN_FIX_LEAST to QN_FIX_MOST (attr.value). */
 bool qn_infer_align(const qn_graph *g, const qn_node *n, int64_t bits);
+/* A key is not empty (attr.value). */
+bool qn_infer_key(const qn_graph *g, const qn_node *n, const char *key);
 /* An epsilon is finite and not negative (attr.value). */
 bool qn_infer_epsilon(const qn_graph *g, const qn_node *n, double epsilon);
 /* Input i is a vector of `dim` elements (shape.rank, shape.channels). */

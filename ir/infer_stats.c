@@ -21,8 +21,8 @@ same_type(const qn_graph *g, const qn_node *n, bool ok)
 	return ok ? qn_infer_result(g, n, e, &x) : NULL;
 }
 
-static bool
-key_ok(const qn_graph *g, const qn_node *n, const char *key)
+bool
+qn_infer_key(const qn_graph *g, const qn_node *n, const char *key)
 {
 	return (key != NULL && key[0] != '\0') ||
 	       qn_infer_error(g, n, "attr.value", "the key is empty");
@@ -64,7 +64,7 @@ pairs_ok(const qn_graph *g, const qn_node *n, const char *attr, const qn_reals *
 const qn_type *
 qn_infer_stats_ref(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	bool ok = key_ok(g, n, n->attr->stats_ref.key);
+	bool ok = qn_infer_key(g, n, n->attr->stats_ref.key);
 
 	(void)declared;
 	ok = axis_ok(g, n, n->attr->stats_ref.axis, 0) && ok;
@@ -98,5 +98,5 @@ const qn_type *
 qn_infer_coupled_ref(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
 	(void)declared;
-	return same_type(g, n, key_ok(g, n, n->attr->coupled_ref.key));
+	return same_type(g, n, qn_infer_key(g, n, n->attr->coupled_ref.key));
 }

@@ -20,8 +20,7 @@ bytes_of(const qn_graph *g, qn_id id)
 {
 	const qn_node *n = qn_graph_node(g, id);
 
-	while (n->op == QN_OP_reshape || n->op == QN_OP_flatten || n->op == QN_OP_squeeze ||
-	       n->op == QN_OP_expand_dims || n->op == QN_OP_scast) {
+	while (qn_op_keeps_bytes(n->op) || n->op == QN_OP_scast) {
 		id = n->in[0];
 		n = qn_graph_node(g, id);
 	}

@@ -53,6 +53,13 @@ qn_op_lookup(const qn_env *env, const char *name, qn_op *op)
 	return c != NULL ? &c->info : NULL;
 }
 
+bool
+qn_op_keeps_bytes(qn_op op)
+{
+	return op == QN_OP_reshape || op == QN_OP_flatten || op == QN_OP_squeeze ||
+	       op == QN_OP_expand_dims || op == QN_OP_trace;
+}
+
 qn_op
 qn_op_find(const char *name)
 {

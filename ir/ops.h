@@ -191,6 +191,9 @@ enum { QN_NOISE_ROWS = 3 };
 bool qn_has_fixed_output(const qn_types *t, const qn_node *n, const qn_elem *e);
 /* Whether the op's arithmetic gives results of type e whatever its parameters are. */
 bool qn_supports_any_output(const qn_node *n, const qn_elem *e);
+/* Whether the result has the bytes of the operand, under a type of the same elements: reshape, flatten,
+ * squeeze, expand_dims, trace. */
+bool qn_op_keeps_bytes(qn_op op);
 /* QN_NOP when there is no built-in op of this name. */
 qn_op qn_op_find(const char *name);
 /* The row of a built-in op or of one that the host registered, NULL when there is none. */

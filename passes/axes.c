@@ -174,6 +174,7 @@ static const struct {
 	{QN_OP_scast, qn_ax_unary},
 	{QN_OP_dynamic_fake_quant, qn_ax_whole},
 	{QN_OP_cast, qn_ax_unary},
+	{QN_OP_trace, qn_ax_unary}, /* it shows the axes of the graph that runs */
 	{QN_OP_add, qn_ax_broadcast},
 	{QN_OP_sub, qn_ax_broadcast},
 	{QN_OP_mul, qn_ax_broadcast},

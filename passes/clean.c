@@ -39,6 +39,8 @@ fold_constant(qn_rw *rw, const qn_match *m)
 	qn_tensor *value;
 
 	bool real = qn_type_is_f32(n->type) && qn_opinfo_of(n)->behaviour != QN_EDGE;
+	if (n->op == QN_OP_trace)
+		return qn_rw_decline(rw, "its value is to be seen when the graph runs");
 	if (n->nin == 0 || n->op == QN_OP_call || n->type->is_tuple || qn_type_count(n->type) < 0 ||
 	    (!real && qn_plain_impl(qn_rw_graph(rw), n) == NULL))
 		return qn_rw_decline(rw,

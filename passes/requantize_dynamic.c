@@ -65,8 +65,7 @@ static bool
 moves_along(const qn_rw *rw, const qn_node *n, bool by_row)
 {
 	const qn_type *x = qn_rw_node(rw, n->in[0])->type, *y = n->type;
-	const bool reshapes = n->op == QN_OP_reshape || n->op == QN_OP_flatten ||
-			      n->op == QN_OP_squeeze || n->op == QN_OP_expand_dims;
+	const bool reshapes = qn_op_keeps_bytes(n->op);
 
 	if (qn_opinfo_of(n)->behaviour != QN_SAME || n->op == QN_OP_clip || n->op == QN_OP_relu6 ||
 	    n->op == QN_OP_clamp || x->is_tuple || y->is_tuple)

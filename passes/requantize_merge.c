@@ -50,9 +50,8 @@ moved(const qn_rw *rw, qn_id x)
 	for (int k = 0; k < MOST_MOVES; k++) {
 		const qn_node *n = qn_rw_node(rw, x);
 
-		if (n->op != QN_OP_dequantize && n->op != QN_OP_reshape && n->op != QN_OP_flatten &&
-		    n->op != QN_OP_transpose && n->op != QN_OP_squeeze &&
-		    n->op != QN_OP_expand_dims && n->op != QN_OP_slice)
+		if (!qn_op_keeps_bytes(n->op) && n->op != QN_OP_dequantize &&
+		    n->op != QN_OP_transpose && n->op != QN_OP_slice)
 			break;
 		x = n->in[0];
 	}

@@ -57,12 +57,9 @@ axis_of_operand(const qn_node *n, const qn_type *x, int32_t axis)
 	const int32_t same = axis - (y->rank - x->rank);
 	const bool whole = same >= 0 && x->dim[same] == y->dim[axis];
 
-	switch ((int)n->op) {
-	case QN_OP_reshape:
-	case QN_OP_flatten:
-	case QN_OP_squeeze:
-	case QN_OP_expand_dims:
+	if (qn_op_keeps_bytes(n->op))
 		return same_place(x, y, axis);
+	switch ((int)n->op) {
 	case QN_OP_transpose:
 		return (int32_t)n->attr->perm.perm.v[axis];
 	case QN_OP_slice: {

@@ -260,6 +260,7 @@ qn_flow_fn *const qn_flow_rules[QN_NOP] = {
 	[QN_OP_requantize] = qn_flow_elementwise,
 	[QN_OP_scast] = qn_flow_elementwise,
 	[QN_OP_cast] = qn_flow_elementwise,
+	[QN_OP_trace] = qn_flow_elementwise,
 	[QN_OP_bias_add] = qn_flow_elementwise,
 	[QN_OP_batch_norm] = qn_flow_elementwise,
 	[QN_OP_add] = qn_flow_elementwise,

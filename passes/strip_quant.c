@@ -25,7 +25,7 @@ static const bool moves[QN_NOP] = {
 	[QN_OP_argmax] = true,     [QN_OP_argmin] = true,         [QN_OP_const] = true,
 	[QN_OP_input] = true,      [QN_OP_scast] = true,          [QN_OP_minimum] = true,
 	[QN_OP_maximum] = true,    [QN_OP_max_pool] = true,       [QN_OP_reduce_max] = true,
-	[QN_OP_reduce_min] = true,
+	[QN_OP_reduce_min] = true, [QN_OP_trace] = true,
 };
 
 static bool

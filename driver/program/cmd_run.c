@@ -5,6 +5,7 @@
 
 #include "program.h"
 #include "quern/measure.h"
+#include "traced.h"
 
 static void
 print_result(const qn_model *m, size_t k, const qn_array *y)
@@ -46,7 +47,8 @@ run(qn_ctx *ctx, const options *o)
 			nout, o->nout);
 		return QN_EUSAGE;
 	}
-	status = qn_run(m, in.n, in.array, o->real, nout, out);
+	status = qn_run_traced(m, in.n, in.array, o->real, nout, out,
+			       o->trace_ops ? program_print_traced : NULL, NULL);
 	if (status == QN_OK && o->nout > 0)
 		return qn_arrays_save(ctx, nout, (const qn_array *const *)out, o->out);
 	for (size_t k = 0; status == QN_OK && k < nout; k++)

@@ -70,7 +70,7 @@ typedef struct options {
 		inline_bodies;
 	bool expand_blocks, collapse_scales, lax_zp, greedy, reassociate, trace_rules,
 		explain_matches, proof, shared_kernels, validation;
-	bool from_float, real, sqnr, json, markdown, quiet, list_passes, help;
+	bool from_float, real, trace_ops, sqnr, json, markdown, quiet, list_passes, help;
 } options;
 
 /* The choice that was made; the first is the default. */

@@ -247,6 +247,9 @@ const option_row option_rows[] = {
 		 "(docs/validation.md)"},
 	{"--dequantize", 0, GROUP_OUTPUT, CMD_RUN, FLAG(real),
 	 .help = "write float values instead of quantized values"},
+	{"--trace-ops", 0, GROUP_OUTPUT, CMD_RUN, FLAG(trace_ops),
+	 .help = "print a line for each value that a trace op of the graph passes on: key, run, "
+		 "type, smallest and largest value"},
 	{"--emit", 0, GROUP_OUTPUT, CMD_OPT, CHOICE(emit, emitted_impls), .value = "IMPL",
 	 .help = "form of the result:"},
 	{"--format", 0, GROUP_OUTPUT, CMD_EXPORT, CHOICE(format, export_formats), .value = "FORMAT",

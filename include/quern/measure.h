@@ -8,6 +8,8 @@
  *   qn_measure_opts opts = {.size = sizeof opts, .labels = labels, .against = float_model};
  *   qn_measure(m, 1, &samples, &opts, print_metric, NULL);      top1, auc, cosine, sqnr …
  *
+ *   qn_run_traced(m, 1, &samples, 1, 1, &y, look, NULL);      and shows the values of trace ops
+ *
  * Samples are arrays whose dimension 0 counts them, one array for each input, in order or by the
  * name of the input.  Float inputs take f32 or f64; quantized inputs take their quantized values,
  * or f32 values, which are quantized.  The interpreter computes what emitted C computes, byte for
@@ -26,6 +28,36 @@ extern "C" {
  * all of them are NULL. */
 QN_API qn_status qn_run(qn_model *m, size_t nin, qn_array *const *in, int dequantize, size_t nout,
 			qn_array **out);
+
+/* ---- traced values ---- */
+
+/* The value of a `trace` op (docs/ir.md) in one run.  All pointers are valid during the call. */
+typedef struct qn_traced {
+	size_t size;       /* of the struct in this library */
+	const char *key;   /* of the op */
+	const char *name;  /* of the value in the graph */
+	uint64_t run;      /* which batch of the samples, from 0 */
+	const char *type;  /* "tensor<1x4x!quant.uniform<i8:f32, 0.5:-1>>" */
+	const char *dtype; /* of an element of `data`: "i8", "i16", "i32", "f32" … */
+	int rank;
+	const int64_t *shape; /* rank dims */
+	/* A quantized value q stands for the float value (q - zero_point) * scale: one of each
+	 * (axis -1), or for each index of `axis`.  nscales 0: it is not quantized, or quantized in
+	 * blocks, which only `type` describes. */
+	int axis;
+	size_t nscales;
+	const double *scales;
+	const int64_t *zero_points;
+	const void *data; /* row-major, the bytes that emitted C shows its hook */
+	size_t bytes;
+} qn_traced;
+/* Not 0: the run ends with QN_ECANCELLED.  May not call the library. */
+typedef int qn_trace_fn(void *user, const qn_traced *value);
+
+/* qn_run, with a hook for the values of all trace ops: on the calling thread, batch by batch, in
+ * the order of the graph, in a loop in each of its runs.  fn NULL is qn_run. */
+QN_API qn_status qn_run_traced(qn_model *m, size_t nin, qn_array *const *in, int dequantize,
+			       size_t nout, qn_array **out, qn_trace_fn *fn, void *user);
 
 /* ---- labels ---- */
 

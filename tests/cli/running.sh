@@ -267,6 +267,30 @@ silent 'int8' compile -q "$E/digits.json" --calib "$E/calib.npy" --activations i
 silent 'i8' compile -q "$E/digits.json" --calib "$E/calib.npy" --activations i8 --weights-type i4 -o short-types
 diff -r named-types short-types >difference || fail 'int8' "other files" difference
 
+# A trace prints the values that it passes on: floats, and the integers of the same graph.
+cat >traced.qir <<'END'
+model "traced" stage float
+graph @main(%x: tensor<1x2xf32>) {
+  %a = neg %x
+  %t = trace %a {key="negated"}
+  %y = relu %t
+  return %y
+}
+END
+printf '1,2\n-3,0.5\n' >two.csv
+good 'trace ops' run -q traced.qir two.csv --trace-ops
+cat >want <<'END'
+trace 'negated' run 0: tensor<1x2xf32>, -2 … -1
+trace 'negated' run 1: tensor<1x2xf32>, -0.5 … 3
+y : f32[2,2]
+END
+same 'trace ops' want stdout
+silent 'trace legalize' opt -q traced.qir --calib two.csv --stop-after legalize -o traced-q.qir
+good 'trace integers' run -q traced-q.qir two.csv --trace-ops
+has_words 'trace integers' stdout "trace 'negated' run 0: tensor<1x2x!quant.uniform<i8:f32,|run 1: tensor"
+good 'no trace' run -q traced.qir two.csv
+grep -q trace stdout && fail 'no trace' "it prints traces" stdout
+
 # Without labels and without a reference the integer model is compared with the float one.
 silent 'eval float' eval -q "$E/digits.json" --calib "$E/calib.npy" --data "$E/test_x.npy"
 has_words 'eval float' stdout 'integer      agreement    99.80 %  (499 of 500)  probs|integer      cosine'

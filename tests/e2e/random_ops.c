@@ -187,6 +187,15 @@ do_flatten(maker *m, qn_id x)
 }
 
 static qn_id
+do_trace(maker *m, qn_id x)
+{
+	qn_attrs a = build_attrs(QN_OP_trace);
+
+	a.trace.key = "x";
+	return add_op(m, QN_OP_trace, 1, &x, &a, NULL);
+}
+
+static qn_id
 do_transpose(maker *m, qn_id x)
 {
 	qn_attrs a = build_attrs(QN_OP_transpose);
@@ -271,7 +280,7 @@ random_op *const random_ops[] = {
 	do_mul, do_bias_add, do_clamp, random_max_pool, random_avg_pool, do_global_avg_pool, do_softmax,
 	/* family unary */
 	random_unary, random_unary, random_pow, random_prelu,
-	do_reshape, do_flatten, do_transpose, do_concat, do_pad, random_scast,
+	do_reshape, do_flatten, do_transpose, do_concat, do_pad, random_scast, do_trace,
 	/* random_binary.c */
 	do_sub, do_squared_difference, do_minmax, do_div, do_compare, do_where, do_matmul, do_conv1d, do_conv2d_transpose,
 };

@@ -36,7 +36,7 @@ check_seen(const bool *seen, bool sample)
 		QN_OP_resize_bilinear,
 		QN_OP_bias_add, QN_OP_clamp, QN_OP_max_pool, QN_OP_avg_pool,
 		QN_OP_global_avg_pool, QN_OP_softmax, QN_OP_reshape, QN_OP_flatten,
-		QN_OP_transpose, QN_OP_concat, QN_OP_pad, QN_OP_scast, QN_OP_relu, QN_OP_relu6,
+		QN_OP_transpose, QN_OP_concat, QN_OP_pad, QN_OP_scast, QN_OP_trace, QN_OP_relu, QN_OP_relu6,
 		QN_OP_clip, QN_OP_pow, QN_OP_prelu,
 		/* A cast stands behind one of the comparisons, which are one kernel. */
 		QN_OP_sub, QN_OP_minimum, QN_OP_maximum, QN_OP_div, QN_OP_where, QN_OP_cast,

@@ -117,6 +117,7 @@ static const example examples[] = {
 		"  %y = dynamic_rescale %v, %m, %e : " CODES "\n"},
 	{"dynamic_rescale", "integer", CODES, "  %d = dynamic_quantize %x {asymmetric=1}\n  %v = get %d {index=0}\n  %m = get %d {index=1}\n"
 		"  %e = get %d {index=2}\n  %y = dynamic_rescale %v, %m, %e {lo=-50} : " CODES "\n"},
+	{"trace", "float", MATRIX, "  %y = trace %x {key=\"x\"}\n"},
 	{"stats_ref", "float", MATRIX, "  %y = stats_ref %x {key=\"x\"}\n"},
 	{"stats", "float", MATRIX, "  %y = stats %x {layer=[-1.0,1.0]}\n"},
 	{"coupled_ref", "float", MATRIX, "  %y = coupled_ref %x {key=\"x\"}\n"},
