@@ -46,7 +46,9 @@ typedef struct qn_step {
 	void *args;                     /* the kernel's arguments */
 	/* as the core node's integer implementation prepares them; the same unless they are packed */
 	void *prepared;
-	const char *name;      /* the node's name as a C identifier, unique */
+	const char *name; /* the node's name as a C identifier, unique */
+	/* the dispatch among custom kernels; NULL: none matches */
+	const struct qn_override_choice *host;
 	uint64_t runs;         /* in an inference: 1, or the steps of the loops in which it is */
 	uint64_t cost;         /* of its kernel, in estimated instructions; 0: not known */
 	size_t constant_bytes; /* of those that no step before it mentions */

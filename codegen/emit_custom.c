@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_custom.c - custom operators: the text of their function once, its parameters among
- * the constants, and a call per step.
+/* emit_custom.c - custom operators, and custom kernels of built-in ones: the text of their function once,
+ * its parameters among the constants, and a call per step.
  *
  *   {
  *           const void *const x[1] = {in->image};
@@ -9,14 +9,36 @@
 #include "codegen/emitter.h"
 #include "ir/custom.h"
 #include "runtime/impl_args.h"
+#include "runtime/override.h"
+
+/* A custom function, and its parameters. */
+typedef struct host_function {
+	const char *label, *name, *text;
+	const int32_t *param;
+	int32_t nparam;
+} host_function;
 
 static void
-put_function(qn_emitter *e, const qn_op_desc *d)
+put_function(qn_emitter *e, const host_function *f)
 {
-	if (qn_map_gets(&e->host_ops, d->integer_name) != NULL)
+	if (qn_map_gets(&e->host_ops, f->name) != NULL)
 		return;
-	qn_map_puts(&e->host_ops, d->integer_name, e);
-	qn_buff(&e->host, "/* %s */\n%s\n\n", d->name, d->integer_text);
+	qn_map_puts(&e->host_ops, f->name, e);
+	qn_buff(&e->host, "/* %s */\n%s\n\n", f->label, f->text);
+}
+
+static void
+put_call(qn_emitter *e, const qn_step *s, const host_function *f)
+{
+	put_function(e, f);
+	const char *param = qn_emit_table(e, s, "param", QN_PLAIN_i32, f->nparam,
+					  f->nparam > 0 ? f->param : NULL);
+	param = qn_emit_load_table(e, param, f->nparam);
+	qn_buff(&e->run, "\t{\n\t\tconst void *const x[%u] = {", s->nin);
+	for (uint32_t i = 0; i < s->nin; i++)
+		qn_buff(&e->run, "%s%s", i > 0 ? ", " : "", qn_emit_ref(e, s->in[i], QN_NPLAIN));
+	qn_buff(&e->run, "};\n\n\t\t%s(%s, x, %s);\n\t}\n", f->name, param != NULL ? param : "NULL",
+		qn_emit_ref(e, s->node, QN_NPLAIN));
 }
 
 void
@@ -24,7 +46,6 @@ qn_emit_custom(qn_emitter *e, const qn_step *s, const void *prepared)
 {
 	const qn_custom_args *args = prepared;
 	const qn_op_desc *d = qn_custom_desc(qn_graph_node(e->g, s->core));
-	uint32_t i;
 
 	if (args->lut != NULL) {
 		const qn_step_facts f = qn_step_facts_of(e->g, s);
@@ -34,13 +55,18 @@ qn_emit_custom(qn_emitter *e, const qn_step *s, const void *prepared)
 			       args->lut);
 		return;
 	}
-	put_function(e, d);
-	const char *param = qn_emit_table(e, s, "param", QN_PLAIN_i32, args->nparam,
-					  args->nparam > 0 ? args->param : NULL);
-	param = qn_emit_load_table(e, param, args->nparam);
-	qn_buff(&e->run, "\t{\n\t\tconst void *const x[%u] = {", s->nin);
-	for (i = 0; i < s->nin; i++)
-		qn_buff(&e->run, "%s%s", i > 0 ? ", " : "", qn_emit_ref(e, s->in[i], QN_NPLAIN));
-	qn_buff(&e->run, "};\n\n\t\t%s(%s, x, %s);\n\t}\n", d->integer_name,
-		param != NULL ? param : "NULL", qn_emit_ref(e, s->node, QN_NPLAIN));
+	put_call(e, s,
+		 &(host_function){d->name, d->integer_name, d->integer_text, args->param,
+				  args->nparam});
 }
+
+static void
+emit_host(qn_emitter *e, const qn_step *s, const void *prepared)
+{
+	const qn_override_choice *c = prepared;
+	const qn_kernel_desc *d = &c->by->desc;
+
+	put_call(e, s, &(host_function){d->name, d->c_name, d->c_text, c->param, c->nparam});
+}
+
+const qn_kernel qn_host_kernel = {.emit = emit_host};

@@ -9,6 +9,7 @@
 
 #include "codegen/emitter.h"
 #include "codegen/schedule.h"
+#include "runtime/override.h"
 
 /* What a token becomes: the name of the family, what stands for the weights and the outer sum after it. */
 typedef struct token {
@@ -181,6 +182,8 @@ qn_step_function(const qn_graph *g, const qn_step *s, qn_arena *a)
 	qn_variant v = {
 		.family = qn_step_facts_of(g, s).family, .bits = 8, .wide = has_wide_sums(g, s)};
 
+	if (k == &qn_host_kernel)
+		return s->host->by->desc.c_name;
 	if (k == NULL || k->name == NULL)
 		return NULL;
 	if (k->pointer[0].packs && s->nin > 1)

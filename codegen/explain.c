@@ -11,6 +11,7 @@
 #include "codegen/emitter.h"
 #include "codegen/strips.h"
 #include "ir/block_scales.h"
+#include "runtime/override.h"
 
 static void
 pad(qn_buf *b, size_t n)
@@ -95,6 +96,17 @@ put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
 	}
 }
 
+/* Custom kernels that match the step and declined it. */
+static void
+put_host_declined(qn_buf *b, const qn_step *s, size_t width)
+{
+	for (size_t i = 0; s->host != NULL && i < s->host->ndeclined; i++) {
+		pad(b, width + 2);
+		qn_buff(b, "not %s of the host: %s\n", s->host->declined[i].by->desc.name,
+			s->host->declined[i].why);
+	}
+}
+
 static void
 put_pruned(qn_buf *b, const qn_graph *g, const qn_step *s, size_t width)
 {
@@ -150,8 +162,12 @@ qn_plan_explain(const qn_plan *p, qn_buf *b)
 			qn_buf_puts(b, ": no call, it shares the bytes of its operand\n");
 			continue;
 		}
+		const bool by_host = s->kernel == &qn_host_kernel;
 		const char *name = qn_step_function(p->g, s, b->arena);
 		qn_buff(b, ": %s", name != NULL ? name : "its own statements");
+		if (by_host)
+			qn_buff(b, ", the kernel %s of the host, salience %d",
+				s->host->by->desc.name, s->host->by->desc.salience);
 		if (s->strip != NULL)
 			qn_buff(b, ", %d of its rows at a time for %s", s->strip->rows,
 				qn_step_function(p->g, s->strip->pool, b->arena));
@@ -163,7 +179,9 @@ qn_plan_explain(const qn_plan *p, qn_buf *b)
 		if (s->cost > 0)
 			qn_buff(b, ", about %llu instructions", (unsigned long long)s->cost);
 		qn_buf_putc(b, '\n');
-		put_declined(b, p, s, width);
+		put_host_declined(b, s, width);
+		if (!by_host)
+			put_declined(b, p, s, width);
 		put_pruned(b, p->g, s, width);
 	}
 }

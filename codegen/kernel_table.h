@@ -163,6 +163,9 @@ const char *qn_fits_fixed(const qn_step_facts *f);
 const char *qn_fits_own(const qn_step_facts *f);
 const char *qn_fits_channels(const qn_step_facts *f);
 
+/* The row of steps with a custom kernel (emit_custom.c). */
+extern const qn_kernel qn_host_kernel;
+
 /* Rows of several files (kernels_unary.c): a table of one value. */
 enum { QN_TABLE_KERNELS = 2 };
 extern const qn_kernel qn_table_kernels[QN_TABLE_KERNELS];

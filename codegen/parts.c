@@ -11,6 +11,7 @@
  * written at once. */
 #include "codegen/parts.h"
 
+#include "codegen/kernel_table.h"
 #include "codegen/schedule.h"
 #include "ir/slice.h"
 
@@ -167,8 +168,9 @@ qn_parts_of_results(const qn_graph *g, qn_step *step, size_t nstep, const uint32
 		const qn_node *n = qn_graph_node(g, step[c].node);
 		size_t offset = 0;
 
-		if (n->op != QN_OP_concat || !is_one_after_the_other(n))
-			continue;
+		if (n->op != QN_OP_concat || step[c].kernel == &qn_host_kernel ||
+		    !is_one_after_the_other(n))
+			continue; /* a custom kernel reads operands beside its result */
 		for (uint32_t i = 0; i < n->nin; i++) {
 			const qn_node *x = qn_graph_node(g, n->in[i]);
 			qn_step *s = step_of[n->in[i]] != 0 ? &step[step_of[n->in[i]] - 1] : NULL;

@@ -24,6 +24,7 @@
 #include "ir/diag.h"
 #include "ir/loops.h"
 #include "runtime/impls.h"
+#include "runtime/override.h"
 
 typedef struct scheduler {
 	const qn_graph *g;
@@ -138,6 +139,30 @@ choose(const scheduler *s, const qn_step *t, const char **why)
 	return qn_kernel_choose(form->kernel, form->nkernel, &f, why);
 }
 
+/* A custom kernel for the step; false: a built-in one is to be chosen. */
+static bool
+overridden(scheduler *s, qn_step *t, const qn_node *n)
+{
+	qn_override_choice *c = NULL;
+
+	if (s->g->model->env->overrides != NULL)
+		c = qn_override_choose(s->g, n, true, s->arena);
+	t->host = c;
+	if (c == NULL || c->by == NULL)
+		return false;
+	t->kernel = &qn_host_kernel;
+	t->args = c;
+	if (c->by->desc.c_text == NULL)
+		fail(s,
+		     qn_report(s->g->model->env, QN_EUNSUPPORTED, "emit.kernel",
+			       qn_node_place(s->g, n),
+			       "op %s of node '%s' has the kernel '%s' of the host, which has no C "
+			       "text: give it c_text, or leave such kernels to the interpreter "
+			       "(qn_kernel_rules.interpreter_only)",
+			       qn_opinfo_of(n)->name, n->name, c->by->desc.name));
+	return true;
+}
+
 /* The step of a node on its own. */
 static void
 begin_step(scheduler *s, qn_id id)
@@ -155,6 +180,8 @@ begin_step(scheduler *s, qn_id id)
 		t->alias = n->in[0];
 		return;
 	}
+	if (overridden(s, t, n))
+		return;
 	t->args = prepare(s->g, n, s->arena);
 	if (t->args == NULL)
 		fail(s, QN_EUNSUPPORTED);
@@ -197,7 +224,7 @@ can_grow(const scheduler *s, const qn_step *t)
 {
 	const qn_op_kernels *form = qn_op_kernels_of(s->g, qn_graph_node(s->g, t->core));
 
-	for (size_t i = 0; i < form->nkernel; i++)
+	for (size_t i = 0; t->kernel != &qn_host_kernel && i < form->nkernel; i++)
 		if (form->kernel[i].fused != NULL)
 			return true;
 	return false;
@@ -210,7 +237,8 @@ join(scheduler *s, qn_id id)
 	const qn_node *n = qn_graph_node(s->g, id);
 	const char *why;
 
-	if (n->nin == 0 || s->step[id].args == NULL || s->uses[n->in[0]] != 1)
+	if (n->nin == 0 || s->step[id].args == NULL || s->step[id].kernel == &qn_host_kernel ||
+	    s->uses[n->in[0]] != 1)
 		return;
 	qn_step *before = &s->step[n->in[0]];
 	if (before->core == 0 || before->args == NULL || !can_grow(s, before))

@@ -13,6 +13,7 @@
 #include "codegen/signed.h"
 
 #include "ir/buf.h"
+#include "runtime/override.h"
 
 enum { SHIFT = 128 };
 
@@ -194,12 +195,12 @@ touches_u8(const qn_graph *g, const qn_node *n)
 }
 
 static bool
-takes_differences(const qn_node *n)
+takes_differences(const signer *s, const qn_node *n)
 {
 	const qn_behaviour b = qn_opinfo_of(n)->behaviour;
 
-	if (n->op == QN_OP_trace)
-		return false; /* a hook is shown the bytes that the interpreter has */
+	if (n->op == QN_OP_trace || qn_is_overridden(s->g, n, true, s->arena))
+		return false; /* a hook or a kernel of the host has the bytes that the interpreter has */
 	return differences[n->op] || b == QN_SAME || b == QN_JOIN || b == QN_ACC || b == QN_LUT ||
 	       b == QN_INDEX;
 }
@@ -208,7 +209,7 @@ static bool
 copy_node(signer *s, qn_id id)
 {
 	const qn_node *n = qn_graph_node(s->g, id);
-	const bool differs = touches_u8(s->g, n) && takes_differences(n);
+	const bool differs = touches_u8(s->g, n) && takes_differences(s, n);
 	const bool u8 = is_u8(n->type);
 	qn_attrs a;
 	qn_node y = *n;

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "codegen/estimate.h"
+#include "codegen/kernel_table.h"
 #include "codegen/strips.h"
 #include "driver/summary.h"
 #include "formats/json_graph.h"
 #include "formats/json_prep.h"
 #include "runtime/accumulator.h"
+#include "runtime/override.h"
 
 /* The type, and scale and zero point where there is one of each. */
 static void
@@ -85,6 +87,8 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	const char *kernel = qn_step_function(p->g, s, tmp);
 	if (kernel != NULL)
 		qn_json_put_string(o, "kernel", kernel);
+	if (s->kernel == &qn_host_kernel)
+		qn_json_put_string(o, "custom_kernel", s->host->by->desc.name);
 	if (s->strip != NULL) {
 		qn_json_put_string(o, "pool_kernel", qn_step_function(p->g, s->strip->pool, tmp));
 		qn_json_put_i64(o, "pool_rows", s->strip->rows);

@@ -149,8 +149,8 @@ qn_custom_register(qn_env *env, qn_arena *a, const qn_op_desc *desc)
 	return QN_OK;
 }
 
-static const qn_op_type *
-view(const qn_types *t, const qn_type *type, qn_arena *a)
+const qn_op_type *
+qn_custom_view(const qn_types *t, const qn_type *type, qn_arena *a)
 {
 	const qn_elem *e = type->elem;
 	qn_op_type *v = QN_NEW(a, qn_op_type, 1);
@@ -185,8 +185,8 @@ qn_custom_call(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_op_call c = {.size = sizeof c, .nin = n->nin, .in = in, .attr = n->attr->custom.value};
 
 	for (uint32_t i = 0; i < n->nin; i++)
-		in[i] = view(t, qn_graph_node(g, n->in[i])->type, a);
+		in[i] = qn_custom_view(t, qn_graph_node(g, n->in[i])->type, a);
 	if (n->type != NULL)
-		c.out = view(t, n->type, a);
+		c.out = qn_custom_view(t, n->type, a);
 	return c;
 }

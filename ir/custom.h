@@ -26,6 +26,9 @@ qn_status qn_custom_register(qn_env *env, qn_arena *a, const qn_op_desc *desc) Q
  * with one scale. */
 qn_op_call qn_custom_call(const qn_graph *g, const qn_node *n, qn_arena *a);
 
+/* A type as callbacks see it: of a type in blocks with the scales of all blocks. */
+const qn_op_type *qn_custom_view(const qn_types *t, const qn_type *type, qn_arena *a);
+
 static inline const qn_op_desc *
 qn_custom_desc(const qn_node *n)
 {

@@ -30,6 +30,10 @@ typedef struct qn_env {
 	struct qn_diags *diags; /* where qn_report stores; never NULL */
 	/* custom operators (ir/custom.h), the last one registered first */
 	const struct qn_custom *customs;
+	/* kernels of the host (runtime/override.h), the most salient first; what a dispatch may do
+	 * beside them (qn_kernel_rules) */
+	struct qn_override *overrides;
+	bool allow_dequantize, interpreter_only;
 	/* layouts of the host (ir/layout.h), the last one registered first */
 	const struct qn_layout_row *layouts;
 	/* of calibration, of the host (calibrate/method_host.c) */

@@ -13,6 +13,7 @@
 #include "ir/loops.h"
 #include "runtime/impls.h"
 #include "runtime/interp.h"
+#include "runtime/override.h"
 
 enum {
 	QN_SLOT_ALIGN = 64,       /* alignment of value buffers, in bytes */
@@ -68,11 +69,13 @@ qn_slots_of(const qn_slots *s, qn_id id, uint32_t field)
 /* ---- one node (interp_node.c) ---- */
 
 typedef struct qn_work {
-	qn_float_fn *real;            /* or NULL */
-	const qn_int_impl *quantized; /* or NULL */
-	void *args;                   /* of the integer implementation */
-	void *plan;                   /* of the implementation, or NULL */
-	bool together;                /* it can do many batches in one call */
+	const qn_override_choice *host;  /* a custom kernel, or NULL */
+	struct qn_dequantized *in_float; /* it runs on dequantized values; or NULL */
+	qn_float_fn *real;               /* or NULL */
+	const qn_int_impl *quantized;    /* or NULL */
+	void *args;                      /* of the integer implementation */
+	void *plan;                      /* of the implementation, or NULL */
+	bool together;                   /* it can do many batches in one call */
 } qn_work;
 
 /* Whether the node computes something, rather than to hold, group, count or pass on values. */
@@ -96,6 +99,12 @@ typedef struct qn_operands {
 	uint32_t part;
 	size_t batches;
 } qn_operands;
+
+/* A node that no kernel takes, in float: dequantize, the op, quantize (dequantized.c).  NULL: it has no float
+ * implementation for that either; nothing is reported. */
+typedef struct qn_dequantized qn_dequantized;
+qn_dequantized *qn_dequantized_prepare(const qn_graph *g, const qn_node *n, qn_arena *a);
+void qn_dequantized_run(qn_dequantized *d, const void *const *in, void *out);
 
 void qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn_operands *o);
 

@@ -109,6 +109,43 @@ float_problem(const qn_graph *g, const qn_node *n)
 	return qn_impl_refusal(g, n);
 }
 
+/* The built-in kernel; false after a report. */
+static bool
+prepare_own(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, qn_work *out)
+{
+	out->quantized = qn_int_impl_of(g, n);
+	if (out->quantized == NULL)
+		return refuse(g, n, "no integer implementation");
+	out->args = out->quantized->prepare(g, n, a);
+	if (out->args != NULL && out->quantized->plan != NULL)
+		out->plan = out->quantized->plan(g, n, a, room);
+	out->together = out->plan != NULL;
+	return out->args != NULL;
+}
+
+/* On quantized values: a custom kernel, else a built-in one, else, where the host allows it, in float. */
+static bool
+prepare_quantized(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, qn_work *out)
+{
+	qn_env *env = g->model->env;
+	const qn_diag_mark mark = qn_diag_mark_now(env);
+	const qn_override_choice *host = qn_override_choose(g, n, false, a);
+
+	if (host != NULL && host->by != NULL) {
+		out->host = host;
+		return true;
+	}
+	if (prepare_own(g, n, a, room, out))
+		return true;
+	if (!env->allow_dequantize)
+		return false;
+	*out = (qn_work){.in_float = qn_dequantized_prepare(g, n, a)};
+	if (out->in_float == NULL)
+		return false;
+	qn_diag_forget(env, mark);
+	return true;
+}
+
 bool
 qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, qn_work *out)
 {
@@ -118,16 +155,8 @@ qn_work_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room, 
 
 		return limit == NULL || refuse(g, n, limit);
 	}
-	if (qn_node_on_quantized(g, n)) {
-		out->quantized = qn_int_impl_of(g, n);
-		if (out->quantized == NULL)
-			return refuse(g, n, "no integer implementation");
-		out->args = out->quantized->prepare(g, n, a);
-		if (out->args != NULL && out->quantized->plan != NULL)
-			out->plan = out->quantized->plan(g, n, a, room);
-		out->together = out->plan != NULL;
-		return out->args != NULL;
-	}
+	if (qn_node_on_quantized(g, n))
+		return prepare_quantized(g, n, a, room, out);
 	const char *why = float_problem(g, n);
 	if (why != NULL)
 		return refuse(g, n, why);
@@ -160,7 +189,11 @@ qn_work_run(const qn_graph *g, const qn_node *n, const qn_work *w, const qn_oper
 		for (uint32_t i = 0; j > 0 && i < n->nin; i++)
 			o->in[i] = (const char *)o->in[i] + o->in_step[i];
 		e.out = (char *)o->out + j * o->out_step;
-		if (w->real != NULL)
+		if (w->host != NULL)
+			w->host->by->desc.run(w->host->param, o->in, e.out);
+		else if (w->in_float != NULL)
+			qn_dequantized_run(w->in_float, o->in, e.out);
+		else if (w->real != NULL)
 			w->real(&e);
 		/* One of the two implementations exists.  NOLINTBEGIN(clang-analyzer-core.NullDereference) */
 		else if (w->plan != NULL)

@@ -15,6 +15,7 @@ cp "$QUERN_SOURCE/examples/digits/digits.json" "$QUERN_SOURCE/examples/digits/di
 		#include <stdlib.h>
 		#include <string.h>
 		#include <quern/host_ops.h>
+		#include <quern/kernels.h>
 		#include <quern/measure.h>
 		#include <quern/patterns.h>
 		#include <quern/tune.h>

@@ -78,6 +78,7 @@ for kind in OFF ON; do
 		-DCMAKE_PREFIX_PATH="$root" -DCMAKE_C_COMPILER="$QUERN_CC" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_C_FLAGS="$QUERN_CFLAGS $warnings" \
 		-DCMAKE_CXX_FLAGS="$QUERN_CFLAGS $warnings" && build "$name" cmake --build "$tmp/$name" || continue
 	host "$name" "$tmp/$name/embed"
+	host "$name-kernel" "$tmp/$name/kernel"
 	[ -x "$tmp/$name/embed_cc" ] && host "$name-c++" "$tmp/$name/embed_cc"
 done
 

@@ -10,6 +10,7 @@
 
 #include "driver/context.h"
 #include "driver/host_struct.h"
+#include "quern/kernels.h"
 #include "quern/layout.h"
 #include "quern/measure.h"
 #include "quern/patterns.h"
@@ -151,6 +152,18 @@ quantize_stored(const bench *b, const void *s)
 	qn_stored *out;
 
 	return qn_stored_quantize(two_values(b), s, &out);
+}
+
+static qn_status
+register_kernel(const bench *b, const void *s)
+{
+	return qn_kernel_register(b->ctx, s);
+}
+
+static qn_status
+set_rules(const bench *b, const void *s)
+{
+	return qn_kernel_rules_set(b->ctx, s);
 }
 
 static qn_status
@@ -310,6 +323,8 @@ holds_for_every_struct(void **state)
 		ROW(qn_config, open_another, NULL),
 		ROW(qn_import_opts, import, "file.open"),
 		ROW(qn_op_desc, register_op, "op.register"),
+		ROW(qn_kernel_desc, register_kernel, "kernel.register"),
+		ROW(qn_kernel_rules, set_rules, NULL),
 		ROW(qn_match_opts, match, NULL),
 		ROW(qn_match_opts, rewrite, NULL),
 		ROW(qn_cut_opts, cut, NULL),
