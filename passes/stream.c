@@ -141,6 +141,7 @@ qn_stream_model(qn_model *m, const char *text)
 		s.rows[id].tail = s.g->input[s.input] == id ? r->n - r->shift : r->n;
 	}
 	QN_TRY(s.status);
+	QN_TRY(qn_stream_window_used(&s));
 	find_needs(&s);
 	QN_TRY(qn_stream_write(&s));
 	QN_TRY(qn_rewrite(m, s.to, NULL, 0, NULL, &swept)); /* equal slices become one */

@@ -44,8 +44,10 @@ typedef struct qn_stream {
 	qn_model *m;
 	const qn_graph *g;
 	const char *text; /* the option */
-	const char *
-		window; /* the first node that is computed from the whole window; NULL: where rows end */
+	/* nodes that are computed from the whole window, and which of them have been; none: where rows end */
+	const char **window;
+	bool *window_used;
+	size_t nwindow, window_cap;
 	size_t input; /* index */
 	int32_t axis;
 	int64_t hop;
@@ -85,10 +87,12 @@ qn_rows_fresh(const qn_rows *r)
 	return begin > r->tail ? begin : r->tail;
 }
 
-/* Reads "[INPUT:]axis=A,hop=H[,window=NODE]" (stream_text.c).  Id: stream.option. */
+/* Reads "[INPUT:]axis=A,hop=H[,window=NODE…]" (stream_text.c).  Id: stream.option. */
 qn_status qn_stream_read_text(qn_stream *s) QN_MUST_CHECK;
-/* Whether the graph has the node `window`.  Id: stream.option. */
-qn_status qn_stream_find_window(const qn_stream *s) QN_MUST_CHECK;
+/* Whether the graph has the nodes `window`; after qn_stream_flow, whether each of them had rows to compute from.  Id:
+ * stream.option. */
+qn_status qn_stream_find_window(qn_stream *s) QN_MUST_CHECK;
+qn_status qn_stream_window_used(const qn_stream *s) QN_MUST_CHECK;
 
 /* Which rows node id has, from those of its operands (stream_flow.c).  Ids: stream.op, stream.stride,
  * stream.operand. */

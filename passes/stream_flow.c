@@ -7,6 +7,7 @@
  * Each op has a rule: how the rows of its result follow from those of its operands (qn_reads). */
 #include "passes/stream_flow.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 bool
@@ -16,6 +17,22 @@ qn_flow_all_rows(qn_stream *s, const qn_node *n, const char *why)
 				"%s; cut the network before it (--cut NAME), or compute it and what follows "
 				"from the whole window in each run: --stream …,window=%s",
 				why, n->name);
+}
+
+/* Reports stream.operand: why; false. */
+static bool QN_PRINTF(3, 4) refuse_operand(qn_stream *s, const qn_node *n, const char *fmt, ...)
+{
+	qn_buf b;
+	va_list args;
+
+	qn_buf_init(&b, s->m->scratch);
+	va_start(args, fmt);
+	qn_bufvf(&b, fmt, args);
+	va_end(args);
+	return qn_stream_refuse(s, n, "stream.operand",
+				"%s; compute it and what follows from the whole window in each "
+				"run: --stream …,window=%s",
+				qn_buf_str(&b), n->name);
 }
 
 bool
@@ -53,9 +70,8 @@ qn_flow_only_data(qn_stream *s, const qn_node *n)
 {
 	for (uint32_t i = 1; i < n->nin; i++)
 		if (s->rows[n->in[i]].kind != QN_STREAM_FIXED)
-			return qn_stream_refuse(s, n, "stream.operand",
-						"its operand '%s' changes from run to run",
-						qn_graph_node(s->g, n->in[i])->name);
+			return refuse_operand(s, n, "its operand '%s' changes from run to run",
+					      qn_graph_node(s->g, n->in[i])->name);
 	return s->rows[n->in[0]].kind == QN_STREAM_ROWS ||
 	       qn_flow_all_rows(s, n, "its rows do not follow from its first operand");
 }
@@ -67,18 +83,15 @@ qn_flow_has_no_rows(qn_stream *s, const qn_node *n, uint32_t i, int32_t axis)
 	const int32_t at = axis - (n->type->rank - x->type->rank);
 
 	if (s->rows[n->in[i]].kind == QN_STREAM_WINDOW)
-		return qn_stream_refuse(
-			s, n, "stream.operand",
-			"'%s' follows from the whole window, so that all rows change with each "
-			"hop; "
-			"compute its other operand from the window, too: --stream …,window=NODE",
-			x->name);
+		return refuse_operand(s, n, "'%s' %s, so that all rows change with each hop",
+				      x->name,
+				      x->op == QN_OP_input ? "is another input"
+							   : "follows from the whole window");
 	if (at < 0 || x->type->dim[at] == 1)
 		return true;
-	return qn_stream_refuse(
-		s, n, "stream.operand",
-		"the constant '%s' has %lld rows of its own, which do not move with the "
-		"window",
+	return refuse_operand(
+		s, n,
+		"the constant '%s' has %lld rows of its own, which do not move with the window",
 		x->name, (long long)x->type->dim[at]);
 }
 
@@ -98,8 +111,7 @@ qn_flow_elementwise(qn_stream *s, const qn_node *n, const qn_rows *first, qn_row
 			continue;
 		}
 		if (out->axis != axis || out->n != x->n || out->shift != x->shift)
-			return qn_stream_refuse(s, n, "stream.operand",
-						"a hop moves its operands in different ways");
+			return refuse_operand(s, n, "a hop moves its operands in different ways");
 		out->lo = out->lo > x->lo ? out->lo : x->lo;
 		out->hi = out->hi < x->hi ? out->hi : x->hi;
 	}
@@ -150,6 +162,18 @@ follow(qn_stream *s, qn_id id, const qn_rows *x, qn_rows *out)
 	return true;
 }
 
+/* Whether the option says that the node is computed from the whole window. */
+static bool
+is_from_window(qn_stream *s, const char *name)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < s->nwindow; i++)
+		if (strcmp(s->window[i], name) == 0)
+			found = s->window_used[i] = true;
+	return found;
+}
+
 void
 qn_stream_flow(qn_stream *s, qn_id id)
 {
@@ -167,7 +191,7 @@ qn_stream_flow(qn_stream *s, qn_id id)
 				 .hi = n->type->dim[s->axis]};
 	else if (kind == QN_STREAM_REFUSED || x == NULL)
 		return;
-	else if (s->window != NULL && strcmp(s->window, n->name) == 0)
+	else if (is_from_window(s, n->name))
 		(void)qn_flow_from_window(out);
 	else if (!follow(s, id, x, out))
 		*out = (qn_rows){.kind = QN_STREAM_REFUSED};

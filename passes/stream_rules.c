@@ -4,6 +4,7 @@
  *   conv2d, max_pool, pad, slice …     rows i * stride - before … (qn_reads)
  *   softmax, concat, transpose …       the same rows, maybe on another axis
  *   flatten, reduce_mean over them     none: it follows from the whole window */
+#include "ir/reduce.h"
 #include "ir/slice.h"
 #include "ir/window.h"
 #include "passes/stream_flow.h"
@@ -136,16 +137,13 @@ static bool
 reduce(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 {
 	const qn_attrs_reduce *a = &n->attr->reduce;
-	const int32_t rank = qn_flow_type(s, n, 0)->rank;
+	const uint32_t mask = qn_reduce_mask(&a->axes, qn_flow_type(s, n, 0)->rank);
 	int32_t before = 0;
 
-	for (int32_t i = 0; i < a->axes.n; i++) {
-		const int32_t axis = counted(a->axes.v[i], rank);
-
-		if (axis == x->axis)
-			return qn_flow_from_window(out);
-		before += axis < x->axis;
-	}
+	if ((mask >> x->axis & 1) != 0)
+		return qn_flow_from_window(out);
+	for (int32_t i = 0; i < x->axis; i++)
+		before += (mask >> i & 1) != 0;
 	return qn_flow_same(x, x->axis - (a->keepdims != 0 ? 0 : before), out);
 }
 

@@ -3,7 +3,7 @@
  *
  *   axis=1,hop=2                     of the model's one input
  *   audio:axis=1,hop=2               of this one of several
- *   axis=1,hop=2,window=pool         from this node on, all is computed from the whole window */
+ *   axis=1,hop=2,window=pool         from this node on, all is computed from the whole window; there may be several */
 #include <string.h>
 
 #include "ir/diag.h"
@@ -16,7 +16,7 @@ static qn_status
 wrong(const qn_stream *s, const char *what, const char *value)
 {
 	return qn_report(s->m->env, QN_EUSAGE, "stream.option", "stream",
-			 "'%s': %s%s (expected [INPUT:]axis=A,hop=ROWS[,window=NODE])", s->text,
+			 "'%s': %s%s (expected [INPUT:]axis=A,hop=ROWS[,window=NODE…])", s->text,
 			 what, value);
 }
 
@@ -30,8 +30,9 @@ read_number(const qn_stream *s, const char *name, const char *text, size_t n, in
 	for (; i < n && text[i] >= '0' && text[i] <= '9' && v <= MOST; i++)
 		v = 10 * v + (text[i] - '0');
 	if (n == 0 || i < n || v < 1 || v > MOST)
-		return wrong(s, qn_arena_strn(s->m->scratch, name, strlen(name)),
-			     " must be a number from 1 on");
+		return wrong(s, name, " must be a number from 1 on");
+	if (*out != 0)
+		return wrong(s, name, " is given twice");
 	*out = v;
 	return QN_OK;
 }
@@ -49,13 +50,22 @@ find_input(qn_stream *s, const char *name, size_t n)
 }
 
 qn_status
-qn_stream_find_window(const qn_stream *s)
+qn_stream_window_used(const qn_stream *s)
 {
-	const char *const name = s->window;
+	for (size_t i = 0; i < s->nwindow; i++)
+		if (!s->window_used[i])
+			return qn_report(s->m->env, QN_EUSAGE, "stream.option", s->m->name,
+					 "window: '%s' computes nothing from rows of the window; "
+					 "name a node that does, or leave window=%s out",
+					 s->window[i], s->window[i]);
+	return QN_OK;
+}
+
+static qn_status
+find_node(const qn_stream *s, const char *name)
+{
 	const char *best;
 
-	if (name == NULL)
-		return QN_OK;
 	for (qn_id id = 1; id < s->g->n; id++)
 		if (strcmp(qn_graph_node(s->g, id)->name, name) == 0)
 			return QN_OK;
@@ -63,6 +73,15 @@ qn_stream_find_window(const qn_stream *s)
 	return qn_report(s->m->env, QN_EUSAGE, "stream.option", "stream",
 			 "window: the graph has no node '%s' here" QN_DID_YOU_MEAN, name,
 			 QN_SUGGEST(best));
+}
+
+qn_status
+qn_stream_find_window(qn_stream *s)
+{
+	for (size_t i = 0; i < s->nwindow; i++)
+		QN_TRY(find_node(s, s->window[i]));
+	s->window_used = QN_NEW(s->m->scratch, bool, s->nwindow + 1);
+	return QN_OK;
 }
 
 /* One "NAME=VALUE", n characters. */
@@ -78,8 +97,10 @@ read_part(qn_stream *s, const char *text, size_t n, int64_t *axis)
 		return read_number(s, "hop", text + sizeof hop_is - 1, n - (sizeof hop_is - 1),
 				   &s->hop);
 	if (n > sizeof window_is - 1 && memcmp(text, window_is, sizeof window_is - 1) == 0) {
-		s->window = qn_arena_strn(s->m->scratch, text + sizeof window_is - 1,
-					  n - (sizeof window_is - 1));
+		s->window = qn_arena_grow(s->m->scratch, s->window, &s->window_cap, s->nwindow + 1,
+					  sizeof *s->window);
+		s->window[s->nwindow++] = qn_arena_strn(s->m->scratch, text + sizeof window_is - 1,
+							n - (sizeof window_is - 1));
 		return QN_OK;
 	}
 	return wrong(s, "unknown part ", qn_arena_strn(s->m->scratch, text, n));

@@ -8,6 +8,8 @@
  *   %c_1 = conv2d %x.all[0 …]                 rows 0, 1
  *   %c.all = concat %c_1, %c.rows, %c         all 25 rows
  *   return … %c.all[3 … 21] to %c.rows        what the next run keeps */
+#include <string.h>
+
 #include "ir/diag.h"
 #include "passes/stream.h"
 
@@ -218,6 +220,24 @@ write_inputs(qn_stream *s)
 	}
 }
 
+/* "x.next", or "x.next_1" where an output has this name. */
+static const char *
+next_name(const qn_stream *s, const qn_node *n)
+{
+	const char *name = derived(s, n, "next");
+	qn_buf b;
+
+	for (uint32_t i = 1, k = 0; k < s->to->noutput; k++) {
+		if (strcmp(s->to->output[k].name, name) != 0)
+			continue;
+		qn_buf_init(&b, s->m->scratch);
+		qn_buff(&b, "%s.next_%u", n->name, i++);
+		name = qn_buf_str(&b);
+		k = UINT32_MAX; /* from the first output again */
+	}
+	return name;
+}
+
 static void
 write_outputs(qn_stream *s)
 {
@@ -238,7 +258,7 @@ write_outputs(qn_stream *s)
 
 		if (r->kept == 0)
 			continue;
-		qn_graph_output(s->to, derived(s, qn_graph_node(s->g, id), "next"), r->next);
+		qn_graph_output(s->to, next_name(s, qn_graph_node(s->g, id)), r->next);
 	}
 }
 

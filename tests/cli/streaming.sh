@@ -96,6 +96,41 @@ case_of 'twice' 3 stream.state "the network has the state 'x.rows' already" opt 
 silent 'window' run -q net.qir x.npy --stream axis=1,hop=1,window=c -o hop.npy
 same 'window' y.npy hop.npy
 
+# ---- nodes from the whole window, names, reductions over all axes ----
+
+# Two gates beside each other, each of which follows from the whole window; an output whose name a next state would have.
+cat >gates.qir <<'X'
+model "gates"
+graph @main(%x: tensor<1x8x4xf32>) {
+  %w = const : tensor<4x3x4xf32> rand 1
+  %c = conv1d %x, %w
+  %m = reduce_mean %c {axes=[1], keepdims=1}
+  %g = mul %c, %m
+  %h = sub %c, %m
+  %a = reduce_max %g {axes=[1]}
+  %b = reduce_max %h {axes=[1]}
+  %x.next = add %a, %b
+  %c.next = reduce_sum %x {axes=[]}
+  return %x.next, %c.next
+}
+X
+floats g.npy '9, 8, 4' 288 5
+case_of 'gates' 3 stream.operand "node 'g': error: mul cannot stream: 'm' follows from the whole window|window=g|node 'h': error|window=h" run gates.qir g.npy --stream axis=1,hop=2 -o out.npy -o out2.npy
+case_of 'one of two gates' 3 stream.operand "window=h" run gates.qir g.npy --stream axis=1,hop=2,window=g -o out.npy -o out2.npy
+silent 'gates window' run -q gates.qir g.npy -o y.npy -o z.npy
+silent 'gates hop' run -q gates.qir g.npy --stream axis=1,hop=2,window=g,window=h -o yh.npy -o zh.npy
+same 'gates' y.npy yh.npy
+same 'gates, all axes' z.npy zh.npy
+silent 'gates, names' inspect gates.qir --stream axis=1,hop=2,window=g,window=h
+has_words 'gates, names' stdout 'x.next|c.next'
+for node in x w x.next; do
+	case_of "window=$node" 2 stream.option "window: '$node' computes nothing from rows of the window" inspect gates.qir --stream axis=1,hop=2,window=g,window=h,window=$node
+done
+case_of 'axis twice' 2 stream.option 'axis is given twice' inspect gates.qir --stream axis=1,hop=2,axis=2
+case_of 'hop twice' 2 stream.option 'hop is given twice' inspect gates.qir --stream axis=1,hop=2,hop=2
+sed 's/x: tensor<1x8x4xf32>/x: tensor<1x8x4xf32>, %v: tensor<1x1x4xf32>/; s/%g = mul %c, %m/%g = mul %c, %v/; /%h =/d; s/add %a, %b/relu %a/; /%b =/d' gates.qir >other.qir
+case_of 'another input' 3 stream.operand "'v' is another input|window=g" inspect other.qir --stream x:axis=1,hop=2
+
 # ---- keyword spotting, as it is delivered ----
 
 kws=${QUERN_DATA:-}/models/kws_int8.tflite
