@@ -153,7 +153,7 @@ follow(qn_stream *s, qn_id id, const qn_rows *x, qn_rows *out)
 	if (s->loops.n > 0 && s->loops.with[id] != 0)
 		return qn_flow_all_rows(s, n, "it is in a loop");
 	if (qn_flow_rules[n->op] == NULL)
-		return qn_flow_all_rows(s, n, "its rows do not follow from the rows near them");
+		return qn_flow_all_rows(s, n, "it is not known which rows it computes from which");
 	if (!qn_flow_rules[n->op](s, n, x, out))
 		return false;
 	if (out->kind == QN_STREAM_ROWS && e != NULL && qn_elem_is_quant(e) &&

@@ -229,6 +229,38 @@ slice(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 }
 
 static bool
+reverse(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
+{
+	const qn_list *axes = &n->attr->axes.axes;
+
+	for (int32_t i = 0; i < axes->n; i++)
+		if (counted(axes->v[i], n->type->rank) == x->axis)
+			return qn_flow_all_rows(s, n, "it reverses the rows");
+	return qn_flow_same(x, x->axis, out);
+}
+
+/* Along another axis, by indices that stay the same. */
+static bool
+gather(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
+{
+	const int32_t axis = counted(n->attr->gather.axis, qn_flow_type(s, n, 0)->rank);
+
+	if (!qn_flow_only_data(s, n))
+		return false;
+	if (axis == x->axis)
+		return qn_flow_all_rows(s, n, "it takes rows in another order");
+	return qn_flow_same(x, axis < x->axis ? x->axis + qn_flow_type(s, n, 1)->rank - 1 : x->axis,
+			    out);
+}
+
+static bool
+tile(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
+{
+	return n->type->dim[x->axis] == x->n ? qn_flow_same(x, x->axis, out)
+					     : qn_flow_all_rows(s, n, "it repeats the rows");
+}
+
+static bool
 pad(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 {
 	const qn_attrs_pad *a = &n->attr->pad;
@@ -245,6 +277,14 @@ field(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 	(void)s;
 	(void)n;
 	return qn_flow_same(x, x->axis, out);
+}
+
+static bool
+scaled_at_once(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
+{
+	(void)x;
+	(void)out;
+	return qn_flow_all_rows(s, n, "its scales follow from the values of all rows (--dynamic)");
 }
 
 /* ---- the rules ---- */
@@ -322,4 +362,9 @@ qn_flow_fn *const qn_flow_rules[QN_NOP] = {
 	[QN_OP_expand_dims] = reshape,
 	[QN_OP_slice] = slice,
 	[QN_OP_pad] = pad,
+	[QN_OP_reverse] = reverse,
+	[QN_OP_gather] = gather,
+	[QN_OP_tile] = tile,
+	[QN_OP_dynamic_quantize] = scaled_at_once,
+	[QN_OP_dynamic_fake_quant] = scaled_at_once,
 };

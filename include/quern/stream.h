@@ -14,8 +14,9 @@ extern "C" {
 #endif
 
 /* Makes a network over a hop of rows, with states, of one over a window of rows, at any stage; the outputs are equal once
- * the window is full, and those with rows have only the last ones.  text: "[INPUT:]axis=A,hop=H[,window=NODE]", the rows
- * lie along axis A of the input, a run takes H of them; NODE and what follows it are computed from the whole window.
+ * the window is full, and those with rows have only the last ones.  text: "[INPUT:]axis=A,hop=H[,window=NODE…]", the
+ * rows lie along axis A of the input, a run takes H of them; NODE, of which there may be several, and what follows it are
+ * computed from the whole window.
  * Samples of the window are cut into hops from then on.  Errors: stream.option, stream.state, and for each node that cannot
  * stream stream.op, stream.stride or stream.operand (QN_EUNSUPPORTED); the model is as before then. */
 QN_API qn_status qn_stream(qn_model *m, const char *text);

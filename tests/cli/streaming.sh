@@ -131,6 +131,29 @@ case_of 'hop twice' 2 stream.option 'hop is given twice' inspect gates.qir --str
 sed 's/x: tensor<1x8x4xf32>/x: tensor<1x8x4xf32>, %v: tensor<1x1x4xf32>/; s/%g = mul %c, %m/%g = mul %c, %v/; /%h =/d; s/add %a, %b/relu %a/; /%b =/d' gates.qir >other.qir
 case_of 'another input' 3 stream.operand "'v' is another input|window=g" inspect other.qir --stream x:axis=1,hop=2
 
+# ---- one operator each ----
+
+# one NAME STATEMENTS: the largest of the rows of %c, hop by hop.  no: it cannot stream, and the message has the word.
+one() {
+	printf 'model "one"\ngraph @main(%%x: tensor<1x8x4xf32>) {\n%s\n  %%m = reduce_max %%c {axes=[%s]}\n  return %%m\n}\n' "$3" "$2" >one.qir
+	silent "$1 window" run -q one.qir g.npy -o y.npy
+	silent "$1 hop" run -q one.qir g.npy --stream axis=1,hop=2 -o hop.npy
+	same "$1" y.npy hop.npy
+}
+no() {
+	printf 'model "one"\ngraph @main(%%x: tensor<1x8x4xf32>) {\n%s\n  %%m = reduce_max %%c {axes=[1]}\n  return %%m\n}\n' "$3" >one.qir
+	case_of "$1" 3 stream.op "node 'c': error|$2|window=c" run one.qir g.npy --stream axis=1,hop=2 -o out.npy
+}
+one reverse 1 '  %c = reverse %x {axes=[-1, 0]}'
+one tile 1 '  %c = tile %x {repeats=[1, 1, 2]}'
+one gather 1 '  %i = const : tensor<2xi32> [2, 0]  %c = gather %x, %i {axis=2}'
+one 'gather before' 3 '  %t = transpose %x {perm=[2, 0, 1]}  %i = const : tensor<2x2xi32> [0, 2, 1, 3]  %c = gather %t, %i {axis=0}'
+no 'reverse rows' 'it reverses the rows' '  %c = reverse %x {axes=[-2]}'
+no 'tile rows' 'it repeats the rows' '  %c = tile %x {repeats=[1, 2, 1]}'
+no 'gather rows' 'it takes rows in another order' '  %i = const : tensor<2xi32> [2, 0]  %c = gather %x, %i {axis=1}'
+no 'resize' 'it is not known which rows' '  %e = reshape %x {shape=[1, 8, 4, 1]}  %c = resize_nearest %e {size=[8, 8]}'
+case_of 'dynamic' 3 'data.few stream.op' 'its scales follow from the values of all rows (--dynamic)|window=c.dynamic' compile -q net.qir --calib x.npy --dynamic op:conv2d --stream axis=1,hop=2 -o out
+
 # ---- keyword spotting, as it is delivered ----
 
 kws=${QUERN_DATA:-}/models/kws_int8.tflite
