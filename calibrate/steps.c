@@ -155,8 +155,8 @@ qn_status
 qn_steps_cut(const qn_graph *g, qn_arena *a, const qn_source **raw, size_t *steps)
 {
 	*steps = 1;
-	if (g->nstate == 0)
-		return QN_OK;
+	if (g->nstate == 0 && g->model->streamed == NULL)
+		return QN_OK; /* a streamed network may read no rows of earlier hops */
 	for (size_t i = 0; i < qn_graph_fed(g); i++) {
 		const size_t n = steps_of(qn_graph_node(g, g->input[i])->type, raw[i]->type);
 

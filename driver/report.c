@@ -190,6 +190,7 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 			  &text);
 	if (g->nstate > 0)
 		qn_json_close(&o);
+	qn_json_put_streamed(&o, m);
 	put_clipped(&o, m);
 	qn_json_put_pruned(&o, m);
 	qn_json_put_widened(&o, m);

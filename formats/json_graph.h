@@ -41,5 +41,7 @@ void qn_json_put_pruned(qn_json_out *o, const qn_model *m);
 void qn_json_put_widened(qn_json_out *o, const qn_model *m);
 /* "repaired": the layers that the pass repair looked at; also for the report. */
 void qn_json_put_repaired(qn_json_out *o, const qn_model *m);
+/* "streamed": the hops that a network takes; also for the report. */
+void qn_json_put_streamed(qn_json_out *o, const qn_model *m);
 
 #endif

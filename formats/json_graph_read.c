@@ -323,9 +323,9 @@ static void
 read_model(qn_json_reader *r)
 {
 	static const char *const keys[] = {
-		"quern",   "name",    "producer", "stage",     "after",    "rounding",
-		"options", "symbols", "params",   "functions", "graph",    "quantized",
-		"opened",  "clipped", "pruned",   "widened",   "repaired", "tensors"};
+		"quern",   "name",    "producer",  "stage",    "after",     "rounding", "options",
+		"symbols", "params",  "functions", "graph",    "quantized", "opened",   "clipped",
+		"pruned",  "widened", "repaired",  "streamed", "tensors"};
 	const qn_json *root = r->doc.root;
 
 	if (!read_version(r))

@@ -5,6 +5,7 @@
  *   "pruned": [{"layer": "conv1", "removed": 5, "channels": 16, "bytes": 720, "macs": 5120}]
  *   "widened": [{"layer": "conv1", "gain": 12.5}]
  *   "repaired": [{"layer": "conv1", "sqnr_before": 18.25, "sqnr_after": 24.1, "weights": true, "bias": true}]
+ *   "streamed": {"input": "x", "axis": 1, "hop": 2, "window": 49}
  *   "tensors": [{"names": ["conv.bias"], "constants": ["conv.bias"]}, {"node": "relu", "names": ["/relu/Relu_output_0"]}] */
 #include <string.h>
 
@@ -108,6 +109,34 @@ read_repaired(qn_json_reader *r, const qn_json *v)
 		qn_model_repaired(r->m, &p);
 }
 
+static void
+read_streamed(qn_json_reader *r, const qn_json *v)
+{
+	static const char *const keys[] = {"input", "axis", "hop", "window"};
+	int64_t count[3] = {0, 0, 0};
+
+	qn_json_only(&r->doc, v, QN_COUNT(keys), keys);
+	const char *input = qn_json_text(r, v, "input", true);
+	for (int i = 0; i < 3; i++) {
+		const qn_json *n = qn_json_find(v, keys[i + 1]);
+
+		if (n == NULL || !qn_json_i64(n, &count[i]) || count[i] < 1) {
+			qn_json_error(r, n != NULL ? n : v, "json.value",
+				      "'%s' must be an integer from 1", keys[i + 1]);
+			return;
+		}
+	}
+	if (count[0] >= QN_MAX_RANK || count[1] >= count[2])
+		qn_json_error(r, v, "json.value",
+			      "'axis' must be less than %d, and 'hop' less than 'window'",
+			      QN_MAX_RANK);
+	else if (input != NULL)
+		qn_model_streamed(r->m, &(qn_streamed){.input = input,
+						       .axis = (int32_t)count[0],
+						       .hop = count[1],
+						       .window = count[2]});
+}
+
 static bool
 is_among(const char *name, const qn_json *list)
 {
@@ -158,6 +187,7 @@ qn_json_model_facts(qn_json_reader *r)
 	const qn_json *pruned = qn_json_want(&r->doc, root, "pruned", QN_JSON_ARRAY);
 	const qn_json *widened = qn_json_want(&r->doc, root, "widened", QN_JSON_ARRAY);
 	const qn_json *repaired = qn_json_want(&r->doc, root, "repaired", QN_JSON_ARRAY);
+	const qn_json *streamed = qn_json_want(&r->doc, root, "streamed", QN_JSON_OBJECT);
 	const qn_json *tensors = qn_json_want(&r->doc, root, "tensors", QN_JSON_ARRAY);
 
 	r->m->quantized_here = here != NULL && here->truth;
@@ -170,6 +200,8 @@ qn_json_model_facts(qn_json_reader *r)
 		read_widened(r, &widened->child[i]);
 	for (size_t i = 0; repaired != NULL && i < repaired->n; i++)
 		read_repaired(r, &repaired->child[i]);
+	if (streamed != NULL)
+		read_streamed(r, streamed);
 	for (size_t i = 0; tensors != NULL && i < tensors->n; i++)
 		read_tensor(r, &tensors->child[i]);
 }
@@ -254,6 +286,19 @@ qn_json_put_repaired(qn_json_out *o, const qn_model *m)
 }
 
 void
+qn_json_put_streamed(qn_json_out *o, const qn_model *m)
+{
+	if (m->streamed == NULL)
+		return;
+	qn_json_open(o, "streamed", '{', QN_JSON_FLAT);
+	qn_json_put_string(o, "input", m->streamed->input);
+	qn_json_put_i64(o, "axis", m->streamed->axis);
+	qn_json_put_i64(o, "hop", m->streamed->hop);
+	qn_json_put_i64(o, "window", m->streamed->window);
+	qn_json_close(o);
+}
+
+void
 qn_json_put_model_facts(qn_json_out *o, const qn_model *m)
 {
 	const qn_foreign_name_entry *list;
@@ -277,6 +322,7 @@ qn_json_put_model_facts(qn_json_out *o, const qn_model *m)
 	qn_json_put_pruned(o, m);
 	qn_json_put_widened(o, m);
 	qn_json_put_repaired(o, m);
+	qn_json_put_streamed(o, m);
 	if (n > 0)
 		qn_json_open(o, "tensors", '[', QN_JSON_LINES);
 	for (size_t i = 0; i < n; i++)

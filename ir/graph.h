@@ -181,6 +181,13 @@ typedef struct qn_widened {
 	double gain;       /* of the outputs' SQNR on the samples held back: hundredths of dB */
 } qn_widened;
 
+/* What the pass stream made of a network over a window. */
+typedef struct qn_streamed {
+	const char *input; /* which takes hops */
+	int32_t axis;
+	int64_t hop, window; /* rows of a run, and of the window */
+} qn_streamed;
+
 struct qn_model {
 	qn_arena *arena; /* types, symbols and constants live here */
 	/* new graphs; a pass gets one of its own, given back when later graphs stand */
@@ -236,6 +243,8 @@ struct qn_model {
 	 * model holds it, one of statistics does */
 	const qn_prep *const *prep;
 	size_t nprep;
+	/* NULL: it was not streamed.  Text: streamed "x" axis 1, 2 of 49 */
+	const qn_streamed *streamed;
 };
 
 /* Adds to what was removed of this layer before. */
@@ -244,6 +253,7 @@ void qn_model_pruned(qn_model *m, const qn_pruned *p);
 void qn_model_widened(qn_model *m, const qn_widened *w);
 /* Notes what a repair did, in place of what was noted of this layer before. */
 void qn_model_repaired(qn_model *m, const qn_repaired *r);
+void qn_model_streamed(qn_model *m, const qn_streamed *s);
 /* Notes what a range cuts off, in place of what was noted of this value before. */
 void qn_model_clipped(qn_model *m, const qn_clipped *c);
 

@@ -360,11 +360,13 @@ read_model(qn_reader *r)
 			ok = read_widened(r);
 		else if (qn_text_eat(&r->text, "repaired"))
 			ok = read_repaired(r);
+		else if (qn_text_eat(&r->text, "streamed"))
+			ok = qn_read_streamed(r);
 		else if (qn_text_eat(&r->text, "graph"))
 			ok = qn_read_graph(r);
 		else
 			ok = qn_read_fail(r, "expected symbol, param, tensor, clipped, pruned, "
-					     "widened, repaired or graph");
+					     "widened, repaired, streamed or graph");
 		if (!ok)
 			return false;
 	}

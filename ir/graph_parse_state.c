@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* graph_parse_state.c - reads the states of a graph from its text.
+/* graph_parse_state.c - reads the states of a graph from its text, and what hops it takes.
  *
+ *   streamed "x" axis 1, 2 of 49
  *   graph @main(%x: tensor<4xf32>, %h: tensor<4xf32> state splat 0.5) {
  *     …
  *     return %y, %n to %h */
@@ -21,6 +22,26 @@ qn_read_state(qn_reader *r, const qn_type *type, qn_id id)
 		return false;
 	if (id != 0)
 		qn_graph_add_state(r->g, init);
+	return true;
+}
+
+bool
+qn_read_streamed(qn_reader *r)
+{
+	qn_streamed s = {0};
+	int64_t axis;
+
+	if (!qn_read_quoted(r, &s.input))
+		return false;
+	if (!qn_text_eat(&r->text, "axis") || !qn_text_int(&r->text, &axis) ||
+	    !qn_text_eat(&r->text, ",") || !qn_text_int(&r->text, &s.hop) ||
+	    !qn_text_eat(&r->text, "of") || !qn_text_int(&r->text, &s.window) || axis < 1 ||
+	    axis >= QN_MAX_RANK || s.hop < 1 || s.window <= s.hop)
+		return qn_read_fail(
+			r, "expected 'axis A, H of W' rows, A from 1 to %d, H from 1 to W - 1",
+			QN_MAX_RANK - 1);
+	s.axis = (int32_t)axis;
+	qn_model_streamed(r->m, &s);
 	return true;
 }
 

@@ -289,6 +289,12 @@ qn_model_print(qn_buf *b, const qn_model *m)
 		qn_buf_f64(b, r->after);
 		qn_buff(b, " dB%s%s\n", r->weights ? ", weights" : "", r->bias ? ", bias" : "");
 	}
+	if (m->streamed != NULL) {
+		qn_buf_puts(b, "streamed ");
+		qn_buf_quoted(b, m->streamed->input);
+		qn_buff(b, " axis %d, %lld of %lld\n", (int)m->streamed->axis,
+			(long long)m->streamed->hop, (long long)m->streamed->window);
+	}
 	qn_foreign_names_print(b, m);
 	for (size_t i = 0; i < m->types.nparam; i++)
 		print_param(b, m->types.param[i]);

@@ -65,6 +65,9 @@ bool qn_read_next(qn_reader *r, const char *place, const char *name, size_t *nex
 /* Reports a state without a next value (state.missing). */
 void qn_read_states_end(qn_reader *r, size_t next);
 
+/* After the word streamed. */
+bool qn_read_streamed(qn_reader *r);
+
 /* graph @name(…) { … } after the word graph. */
 bool qn_read_graph(qn_reader *r);
 

@@ -20,6 +20,15 @@ qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name)
 }
 
 void
+qn_model_streamed(qn_model *m, const qn_streamed *s)
+{
+	qn_streamed *to = qn_arena_copy(m->arena, s, sizeof *s);
+
+	to->input = qn_arena_str(m->arena, s->input);
+	m->streamed = to;
+}
+
+void
 qn_model_clipped(qn_model *m, const qn_clipped *c)
 {
 	qn_clipped *list = QN_NEW(m->arena, qn_clipped, m->nclipped + 1);

@@ -105,6 +105,13 @@ find_needs(qn_stream *s)
 static qn_status
 refuse_states(const qn_stream *s)
 {
+	if (s->m->streamed != NULL)
+		return qn_report(
+			s->m->env, QN_EUNSUPPORTED, "stream.state", s->m->name,
+			"the network is streamed already: input '%s' takes hops of %lld of "
+			"%lld rows along axis %d; stream the network of the window",
+			s->m->streamed->input, (long long)s->m->streamed->hop,
+			(long long)s->m->streamed->window, (int)s->m->streamed->axis);
 	if (s->g->nstate == 0)
 		return QN_OK;
 	return qn_report(
@@ -144,7 +151,12 @@ qn_stream_model(qn_model *m, const char *text)
 	QN_TRY(qn_stream_window_used(&s));
 	find_needs(&s);
 	QN_TRY(qn_stream_write(&s));
+	const qn_streamed hops = {.input = qn_stream_input(&s)->name,
+				  .axis = s.axis,
+				  .hop = s.hop,
+				  .window = qn_stream_input(&s)->type->dim[s.axis]};
 	QN_TRY(qn_rewrite(m, s.to, NULL, 0, NULL, &swept)); /* equal slices become one */
 	qn_model_set_graph(m, swept);
+	qn_model_streamed(m, &hops);
 	return QN_OK;
 }

@@ -76,7 +76,20 @@ has_words compile stdout 'state  |window       |input        x : tensor<1x2x4x1|
 cases=$((cases + 1))
 ${CC:-cc} -O2 -Wall -Wextra -Werror -DQN_PORTABLE -DNET_TRACE -DNET_SELFTEST_MAIN out/net.c out/net_weights.c out/net_selftest.c -o out/test 2>stderr &&
 	out/test >stdout && grep -q 'self-test passed (18 samples' stdout || fail 'self-test' 'it fails' stdout
-has_words report out/net.report.json 'stream=axis=1,hop=2'
+has_words report out/net.report.json 'stream=axis=1,hop=2|"streamed": {"input": "x", "axis": 1, "hop": 2, "window": 11}'
+has_words 'text' stream.qir 'streamed "x" axis 1, 2 of 11'
+has_words 'JSON' two.json '"streamed": {"input": "x", "axis": 1, "hop": 2, "window": 11}'
+silent 'text of JSON' opt -q two.json -o three.qir
+silent 'JSON of text' opt -q three.qir -o four.json
+has_words 'JSON of text' four.json '"streamed": {"input": "x", "axis": 1, "hop": 2, "window": 11}'
+for rows in 'axis 0, 2 of 11' 'axis 8, 2 of 11' 'axis 1, 0 of 11' 'axis 1, 11 of 11' 'axis 1, 2' 'axis 9999999999999999999, 2 of 11' 'axis'; do
+	sed "s/^streamed.*/streamed \"x\" $rows/" stream.qir >bad.qir
+	case_of "streamed: $rows" 1 graph.syntax "expected 'axis A, H of W' rows" inspect bad.qir
+done
+for rows in '"axis": 0, "hop": 2, "window": 11' '"axis": 1, "hop": 11, "window": 11' '"axis": 8, "hop": 2, "window": 11' '"axis": 1, "hop": 2' '"axis": 1.5, "hop": 2, "window": 11'; do
+	sed "s/\"streamed\":.*/\"streamed\": {\"input\": \"x\", $rows},/" two.json >bad.json
+	case_of "streamed: $rows" 1 json.value 'streamed' inspect bad.json
+done
 silent inspect inspect net.qir --stream axis=1,hop=2
 has_words inspect stdout 'state        x.rows'
 
@@ -92,7 +105,9 @@ done
 case_of 'no axis' 2 stream.option 'axis is missing' opt net.qir --stream hop=2
 case_of 'unknown input' 2 stream.option 'the model has no input audio' opt net.qir --stream audio:axis=1,hop=2
 case_of 'window' 2 stream.option "did you mean" opt net.qir --stream axis=1,hop=2,window=yy
-case_of 'twice' 3 stream.state "the network has the state 'x.rows' already" opt stream.qir --stream axis=1,hop=2
+case_of 'twice' 3 stream.state "streamed already: input 'x' takes hops of 2 of 11 rows along axis 1" opt stream.qir --stream axis=1,hop=2
+sed '/^streamed/d' stream.qir >states.qir
+case_of 'states' 3 stream.state "the network has the state 'x.rows' already" opt states.qir --stream axis=1,hop=2
 silent 'window' run -q net.qir x.npy --stream axis=1,hop=1,window=c -o hop.npy
 same 'window' y.npy hop.npy
 
@@ -130,6 +145,23 @@ case_of 'axis twice' 2 stream.option 'axis is given twice' inspect gates.qir --s
 case_of 'hop twice' 2 stream.option 'hop is given twice' inspect gates.qir --stream axis=1,hop=2,hop=2
 sed 's/x: tensor<1x8x4xf32>/x: tensor<1x8x4xf32>, %v: tensor<1x1x4xf32>/; s/%g = mul %c, %m/%g = mul %c, %v/; /%h =/d; s/add %a, %b/relu %a/; /%b =/d' gates.qir >other.qir
 case_of 'another input' 3 stream.operand "'v' is another input|window=g" inspect other.qir --stream x:axis=1,hop=2
+
+# Nothing is read of earlier hops: samples are windows all the same.
+cat >last.qir <<'X'
+model "last"
+graph @main(%x: tensor<1x8x4xf32>) {
+  %s = slice %x {begin=[0, 7, 0], end=[1, 8, 4]}
+  %y = tanh %s
+  return %y
+}
+X
+silent 'no states, window' run -q last.qir g.npy -o y.npy
+silent 'no states, hop' run -q last.qir g.npy --stream axis=1,hop=3 --threads 2 -o hop.npy
+same 'no states' y.npy hop.npy
+good 'no states, program' compile -q last.qir --calib g.npy --stream axis=1,hop=3 --self-test 3 -o fresh
+cases=$((cases + 1))
+${CC:-cc} -O2 -Wall -Wextra -Werror -DQN_PORTABLE -DLAST_SELFTEST_MAIN fresh/last.c fresh/last_weights.c fresh/last_selftest.c -o fresh/test 2>stderr &&
+	fresh/test >stdout && grep -q 'self-test passed (9 samples' stdout || fail 'no states, self-test' 'it fails' stdout
 
 # ---- one operator each ----
 
