@@ -108,6 +108,15 @@ put_traced(const qn_emitter *e, qn_buf *b)
 static void
 put_transfers(const qn_emitter *e, bool input, qn_buf *b)
 {
+	const bool resets = e->g->nstate > 0;
+
+	if (input && resets)
+		qn_buff(b,
+			"\t\tif (%s_device_read(&begins, 1) != 0)\n"
+			"\t\t\treturn 0;\n"
+			"\t\tif (begins != 0)\n"
+			"\t\t\t%s_reset(&state);\n",
+			e->plan->name, e->plan->name);
 	for (size_t k = 0; k < qn_port_count(e, input); k++) {
 		const qn_port p = qn_port_of(e, input, k);
 		qn_buf swap;
@@ -122,7 +131,7 @@ put_transfers(const qn_emitter *e, bool input, qn_buf *b)
 			"\t\tif (%s_device_%s(%s_%s, (uint32_t)sizeof(%s_%s)) != 0)\n"
 			"\t\t\treturn %d;\n",
 			e->plan->name, input ? "read" : "write", input ? "in" : "out", p.name,
-			input ? "in" : "out", p.name, input && k == 0 ? 0 : 1);
+			input ? "in" : "out", p.name, input && k == 0 && !resets ? 0 : 1);
 		if (input)
 			qn_buf_puts(b, qn_buf_str(&swap));
 	}
@@ -138,8 +147,9 @@ put_loop(const qn_emitter *e, qn_buf *b)
 		"int\n%s_device(void)\n{\n"
 		"\tuint8_t *s = scratch + (%s_SCRATCH_ALIGN - (uintptr_t)scratch %% "
 		"%s_SCRATCH_ALIGN);\n"
-		"\t%s_inputs in;\n\t%s_outputs out;\n\n",
-		name, macro, macro, name, name);
+		"\t%s_inputs in;\n\t%s_outputs out;\n%s\n",
+		name, macro, macro, name, name,
+		e->g->nstate > 0 ? "\tuint8_t begins; /* a sequence */\n" : "");
 	for (int way = 1; way >= 0; way--) {
 		for (size_t k = 0; k < qn_port_count(e, way == 1); k++) {
 			const char *port = qn_port_of(e, way == 1, k).name;
@@ -186,6 +196,7 @@ void
 qn_emit_device(qn_emitter *e, qn_buf *b)
 {
 	const char *macro = e->macro, *name = e->plan->name;
+	const int version = e->g->nstate > 0 ? 2 : 1; /* 2: a byte before each sample */
 
 	qn_emit_notice(e, "_device.c", "takes samples, sends what the program computes", b);
 	qn_buff(b,
@@ -207,11 +218,12 @@ qn_emit_device(qn_emitter *e, qn_buf *b)
 	qn_buff(b,
 		"static uint8_t scratch[%s_SCRATCH_BYTES + %s_SCRATCH_ALIGN];\n"
 		"#if defined(%s_TRACE)\n"
-		"static const char greeting[] = \"quern-device 1 %08x %zu\\n\";\n"
+		"static const char greeting[] = \"quern-device %d %08x %zu\\n\";\n"
 		"#else\n"
-		"static const char greeting[] = \"quern-device 1 %08x 0\\n\";\n"
+		"static const char greeting[] = \"quern-device %d %08x 0\\n\";\n"
 		"#endif\n\n",
-		macro, macro, macro, (unsigned)e->content, e->traces.n, (unsigned)e->content);
+		macro, macro, macro, version, (unsigned)e->content, e->traces.n, version,
+		(unsigned)e->content);
 	put_order(b);
 	put_trace(e, b);
 	put_loop(e, b);

@@ -22,6 +22,10 @@ unknown_pass(qn_env *env, qn_arena *scratch, const char *option, const char *tex
 	const char *const name = qn_arena_strn(scratch, text, n);
 	const char **known = QN_NEW(scratch, const char *, qn_npasses);
 
+	if (strcmp(name, "stream") == 0)
+		return qn_report(env, QN_EUSAGE, "pass.unknown", option,
+				 "'stream' runs after all passes of the list: use --stream "
+				 "axis=A,hop=N (qn_stream)");
 	for (size_t i = 0; i < qn_npasses; i++)
 		known[i] = qn_passes[i].name;
 	const char *best = qn_nearest_name(name, qn_npasses, known);

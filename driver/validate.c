@@ -120,17 +120,13 @@ set_up(validation *v, qn_arena *a)
 				 "on; run its self-test");
 	QN_TRY(qn_samples_for(v->g, a, v->nin, v->in, NULL, &v->d));
 	QN_TRY(qn_dataset_check(v->d, a, &(qn_check){0}));
-	if (v->g->nstate > 0 && v->d->sequence < v->d->nbatch)
-		return qn_report(a->env, QN_EUSAGE, "validate.sequence", v->p.name,
-				 "a device runs one sequence: give the samples of one, without "
-				 "--sequence %zu",
-				 v->d->sequence);
 	QN_TRY(qn_interp_new(v->g, a, &v->interp));
 	QN_TRY(set_up_outputs(v, a));
 	QN_TRY(qn_labels_for(v->p.model, v->o.labels, v->nin > 0 ? v->in[0]->source : NULL,
-			     v->d->nbatch * v->d->batch, a, &v->label));
+			     qn_dataset_results(v->d) * v->d->batch, a, &v->label));
 	if (qn_graph_given(v->g) == 0 || v->output[0].rows != v->d->batch)
 		v->label = NULL;
+	v->in_bytes = v->g->nstate > 0 ? 1 : 0;
 	for (size_t k = 0; k < qn_graph_fed(v->g); k++)
 		v->in_bytes += qn_type_bytes(qn_graph_node(v->g, v->g->input[k])->type);
 	set_up_traces(v, a);
@@ -157,6 +153,7 @@ start(validation *v, qn_arena *a)
 			      .steps = v->traces.n,
 			      .samples = v->d->nbatch,
 			      .in_bytes = v->in_bytes,
+			      .resets = v->g->nstate > 0,
 			      .out_bytes = v->out_bytes};
 	char why[MOST_REASON] = "";
 
@@ -203,19 +200,21 @@ compare_output(validation *v, size_t k, const uint8_t *bytes, size_t sample, qn_
 	output *o = &v->output[k];
 	const qn_tensor *want = qn_interp_output(v->interp, k);
 	const qn_tensor *got = qn_tensor_view_file(tmp, o->type, bytes);
+	size_t at;
 
 	if (memcmp(got->data, want->data, o->bytes) != 0 && o->check.first_sample > sample)
 		o->check.first_sample = sample;
 	count_equal(&o->check, got->data, want->data, o->bytes,
 		    qn_plain_table[o->type->elem->plain].bytes);
+	const bool gives = qn_dataset_gives(v->d, sample, &at);
 	for (size_t r = 0; r < o->rows; r++) {
 		read_row(v, o, got, r, v->got);
 		read_row(v, o, want, r, v->want);
 		const qn_difference d = qn_difference_of(v->got, v->want, o->each);
 		qn_difference_add(&o->sum, &d);
-		if (k > 0 || v->label == NULL)
+		if (k > 0 || v->label == NULL || !gives)
 			continue;
-		const int64_t label = v->label[sample * v->d->batch + r];
+		const int64_t label = v->label[at * v->d->batch + r];
 		v->out->labels++;
 		if (label < 0 || label >= (int64_t)o->each)
 			continue;
@@ -253,6 +252,10 @@ run_sample(validation *v, size_t sample, qn_arena *a)
 
 	QN_TRY(v->d->get(v->d, sample, a, &x));
 	qn_traces_begin(&v->traces);
+	if (sample % v->d->sequence == 0)
+		qn_interp_reset(v->interp);
+	if (v->g->nstate > 0)
+		*to++ = sample % v->d->sequence == 0;
 	QN_TRY(qn_interp_run(v->interp, x, qn_traces_take, &v->traces));
 	for (size_t k = 0; k < qn_graph_fed(v->g); to += x[k++]->bytes)
 		memcpy(to, qn_tensor_file_bytes(a, x[k]), x[k]->bytes);

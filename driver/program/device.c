@@ -252,7 +252,7 @@ read_greeting(device *d, char line[LINE], char *why, size_t room)
 		const end how = exchange(d, NULL, 0, &c, 1, &got);
 
 		if (how != DONE)
-			return explain(d, how, " before its first line, 'quern-device 1 …'", why,
+			return explain(d, how, " before its first line, 'quern-device …'", why,
 				       room);
 		if (c != '\n') {
 			line[n] = (char)c;
@@ -264,7 +264,7 @@ read_greeting(device *d, char line[LINE], char *why, size_t room)
 			return 0;
 		n = 0;
 	}
-	(void)snprintf(why, room, "the device sent %d bytes without a line 'quern-device 1 …'",
+	(void)snprintf(why, room, "the device sent %d bytes without a line 'quern-device …'",
 		       MOST_NOISE);
 	return 1;
 }
@@ -273,14 +273,15 @@ read_greeting(device *d, char line[LINE], char *why, size_t room)
 static int
 check_greeting(const char *line, const qn_program *p, size_t *traced, char *why, size_t room)
 {
+	const unsigned expected = p->resets != 0 ? 2 : 1;
 	unsigned version = 0, content = 0, steps = 0;
 
 	if (sscanf(line + sizeof greeting - 1, "%u %x %u", &version, &content, &steps) != 3 ||
-	    version != 1)
+	    version != expected)
 		(void)snprintf(why, room,
-			       "the device's first line is '%.60s' (expected 'quern-device 1 "
-			       "CONTENT STEPS')",
-			       line);
+			       "the device's first line is '%.60s' (expected 'quern-device %u "
+			       "CONTENT STEPS'); compile the model again and load the program",
+			       line, expected);
 	else if (content != p->content)
 		(void)snprintf(why, room,
 			       "the device runs another compilation: %08x, that of the folder is "

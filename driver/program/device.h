@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* device.h - a command that runs an emitted program, as a qn_device (docs/validation.md).
  *
- *   quern ── sample ──▶ stdin  COMMAND  stdout ── "quern-device 1 CONTENT STEPS", CRCs, outputs ──▶ quern */
+ *   quern ── sample ──▶ stdin  COMMAND  stdout ── "quern-device VERSION CONTENT STEPS", CRCs, outputs ──▶ quern */
 #ifndef QN_PROGRAM_DEVICE_H
 #define QN_PROGRAM_DEVICE_H
 

@@ -175,6 +175,10 @@ program_list_passes(void)
 {
 	for (size_t i = 0; qn_pass_name(i) != NULL; i++)
 		printf("%-21s %s\n", qn_pass_name(i), qn_pass_help(i));
+	/* it has an option of its own: --passes and --stop-after do not name it */
+	printf("%-21s %s\n", "stream",
+	       "make a network over a hop of rows of one over a window (after all others, with "
+	       "--stream)");
 }
 
 int

@@ -253,6 +253,9 @@ typedef struct qn_program {
 	size_t steps;
 	size_t samples;             /* that the device is going to be given */
 	size_t in_bytes, out_bytes; /* of one sample: all inputs, all outputs */
+	/* 1: it has states, and a byte comes before the inputs of a sample, which in_bytes counts: 1 where a
+	 * sequence begins, so that the states are reset, else 0 */
+	int resets;
 } qn_program;
 
 /* Where the program runs.  Both functions return 0, or anything else after writing what went wrong into
@@ -263,7 +266,7 @@ typedef struct qn_device {
 	/* Before the first sample.  *traced: of how many steps the device sends a CRC before the
 	 * outputs of a sample, the first ones of the program; 0 to p->steps. */
 	int (*start)(void *user, const qn_program *p, size_t *traced, char *why, size_t room);
-	/* Runs one sample: nin bytes, the inputs in order.  The answer has n bytes: the CRC-32 of
+	/* Runs one sample: nin bytes, the inputs in order (p->resets: after the byte).  The answer has n bytes: the CRC-32 of
 	 * each traced step in 4 bytes, then the outputs in order. */
 	int (*run)(void *user, size_t sample, const void *in, size_t nin, void *answer, size_t n,
 		   char *why, size_t room);

@@ -135,12 +135,20 @@ fi
 has_words header i8-generic/cell.h 'typedef struct cell_state {|void cell_reset(cell_state *state);|void cell_run(cell_state *state, void *scratch,|#define CELL_STATE_H_ZERO_POINT|state     14 bytes'
 has_words report i8-generic/cell.report.json '"state_bytes": 14|"states": ['
 
-# A device keeps its state from sample to sample.
+# A device keeps its state from sample to sample, and begins each sequence with the first values.
 good validation compile -q cell.qir --calib x.npy --validation -o device
 cases=$((cases + 1))
 $strict -DCELL_TRACE -DCELL_DEVICE_MAIN device/cell.c device/cell_weights.c device/cell_device.c -o device/run 2>stderr || fail device 'it does not compile' stderr
 good validate validate device --data x.npy --device device/run
-case_of 'validate, sequences' 2 validate.sequence 'a device runs one sequence' validate device --data x.npy --device device/run --sequence 10
+good 'validate, sequences' validate device --data x.npy --device device/run --sequence 10
+has_words 'validate, sequences' stdout 'result       equal'
+# One that does not reset gives other values from the second sequence on.
+cases=$((cases + 1))
+sed 's/if (begins != 0)/if (0)/' device/cell_device.c >device/keeps_device.c
+$strict -DCELL_TRACE -DCELL_DEVICE_MAIN device/cell.c device/cell_weights.c device/keeps_device.c -o device/keeps 2>stderr || fail keeps 'it does not compile' stderr
+good 'keeps, one sequence' validate device --data x.npy --device device/keeps
+stdout_ok=1 case_of 'keeps, sequences' 4 '' '' validate device --data x.npy --device device/keeps --sequence 10
+has_words 'keeps, sequences' stdout 'differs in 30 of 40 samples, from sample 10 on'
 
 # A Cortex-M4 in QEMU.
 if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then

@@ -93,6 +93,12 @@ done
 silent inspect inspect net.qir --stream axis=1,hop=2
 has_words inspect stdout 'state        x.rows'
 
+# A device gets windows as sequences of hops, each with one label.
+printf '\000\001\002\003\004\000\001\002\003' | npy label.npy '|u1' '9,'
+good 'for a device' compile -q net.qir --calib x.npy --stream axis=1,hop=2 --validation -o device
+good device validate device --data x.npy --labels label.npy
+has_words device stdout 'samples      54|output       y: 162 of 162 bytes equal|of 9)|result       equal'
+
 # ---- what cannot stream ----
 
 case_of 'hop of the stride' 3 stream.stride "node 'c': error: conv2d cannot stream: it has a stride of 2|make the hop a multiple of 2" run net.qir x.npy --stream axis=1,hop=1 -o out.npy
@@ -110,6 +116,8 @@ sed '/^streamed/d' stream.qir >states.qir
 case_of 'states' 3 stream.state "the network has the state 'x.rows' already" opt states.qir --stream axis=1,hop=2
 silent 'window' run -q net.qir x.npy --stream axis=1,hop=1,window=c -o hop.npy
 same 'window' y.npy hop.npy
+
+case_of 'stop after stream' 2 pass.unknown "'stream' runs after all passes of the list: use --stream axis=A,hop=N" opt net.qir --stop-after=stream
 
 # ---- nodes from the whole window, names, reductions over all axes ----
 

@@ -10,7 +10,7 @@ on_request='lower-fixed-point normalize-quant-types lower-quant strip-quant'
 listed=${passes/requantize/requantize align}
 listed=${listed/quantize/quantize instrument transform}
 listed=${listed/bind/repair bind simplify}
-listed="${listed/clean/clean fake-quant equalize} $on_request"
+listed="${listed/clean/clean fake-quant equalize} $on_request stream"
 commands='compile run eval analyze validate tune calibrate merge opt import export inspect match quantize tensors convert quantize-tensor targets supported-ops man completion'
 
 # ---- help and version ----

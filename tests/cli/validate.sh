@@ -100,7 +100,7 @@ case_of signal 1 validate.device 'the device was ended by signal 9' validate o $
 case_of too-much 1 validate.device 'sent more' validate o $samples --device './device; echo more'
 case_of too-much-at-once 1 validate.device 'sent more than' validate o $samples --device "echo '$hello'; head -c 100000 /dev/zero; cat >/dev/null"
 case_of fails-at-end 1 validate.device 'exit code 7 after the last sample' validate o $samples --device './device; exit 7'
-case_of no-greeting 1 validate.device "without a line 'quern-device 1" validate o $samples --device 'yes | head -c 70000'
+case_of no-greeting 1 validate.device "without a line 'quern-device" validate o $samples --device 'yes | head -c 70000'
 case_of strange-greeting 1 validate.device "first line is 'quern-device 2 x'" validate o $samples --device 'echo quern-device 2 x'
 case_of other 1 validate.device 'runs another compilation|build and load it again' validate wide $samples --device ./device
 case_of steps 1 validate.device 'the device has 3 steps, the program has 11' validate o $samples --device "echo '${hello% *} 3'"
