@@ -9,6 +9,7 @@
 #include "driver/summary.h"
 #include "formats/file.h"
 #include "ir/progress.h"
+#include "quern/stream.h"
 
 typedef struct tune_call {
 	qn_model *m;
@@ -62,6 +63,8 @@ check(qn_tune_search *s)
 	if (s->measure.ntarget > 0 || s->measure.ntop > 0)
 		return refuse(s->m, "candidates are compared with a model: leave out target and "
 				    "top of measure");
+	if (o->stream != NULL)
+		QN_TRY(qn_stream_check(s->m, o->stream));
 	if (o->shard > o->shards || (o->shards > 0 && o->shard == 0))
 		return refuse(s->m, "shard is 1 … shards, or both are 0");
 	QN_TRY(qn_host_pointers(s->m->env, "data", o->ndata, o->data));
@@ -124,6 +127,8 @@ hash_options(qn_tune_search *s)
 	for (size_t i = 0; i < QN_COUNT(texts); i++)
 		qn_buff(&b, "%s|", texts[i] != NULL ? texts[i] : "");
 	qn_buff(&b, "%zu %zu", t->max_weight_bytes, t->max_arena_bytes);
+	if (t->stream != NULL)
+		qn_buff(&b, " %s", t->stream);
 	crc = qn_crc32(crc, b.data, b.n);
 	s->of_options = crc;
 }

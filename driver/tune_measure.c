@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tune_measure.c - one candidate: compiled as a whole, planned for the target, run by the integer interpreter.
  *
- *   copy of the model ──compile to repair──▶ (what each layer costs) ──compile──▶ plan, metrics */
+ *   copy of the model ──compile to repair──▶ (what each layer costs) ──compile──▶ metrics ──(stream)──▶ plan */
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +10,7 @@
 #include "codegen/strips.h"
 #include "driver/tune.h"
 #include "ir/nearest.h"
+#include "quern/stream.h"
 #include "runtime/math.h"
 
 /* ---- what decides ---- */
@@ -271,8 +272,10 @@ compile_and_measure(void *arg, qn_arena *a)
 				      .align = o.align};
 	}
 	QN_TRY(qn_compile(c->m, &o));
-	QN_TRY(plan(s, c->m, a, c->out));
-	return measure(s, c->m, &c->out->metric, &c->out->sqnr);
+	QN_TRY(measure(s, c->m, &c->out->metric, &c->out->sqnr));
+	if (s->o->stream != NULL) /* outputs stay as they are */
+		QN_TRY(qn_stream(c->m, s->o->stream));
+	return plan(s, c->m, a, c->out);
 }
 
 /* A storage that a network cannot have is a candidate that failed; anything else ends the search. */

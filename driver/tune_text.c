@@ -79,6 +79,8 @@ options(const qn_tune_search *s, qn_arena *a)
 		qn_buff(&b, " --target %s", o->target);
 	if (o->optimize != NULL)
 		qn_buff(&b, " --optimize %s", o->optimize);
+	if (o->stream != NULL)
+		qn_buff(&b, " --stream %s", o->stream);
 	if (o->max_weight_bytes > 0)
 		qn_buff(&b, " --max-weights %zu", o->max_weight_bytes);
 	if (o->max_arena_bytes > 0)

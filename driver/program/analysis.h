@@ -32,8 +32,8 @@ typedef struct analysis {
 /* A qn_layer_fn; user: an analysis. */
 void analysis_add(void *user, const qn_layer_cost *cost);
 void analysis_release(analysis *a);
-/* Compiles the analyzed model to the end and plans it; where that fails, plan.error says why (analysis_plan.c). */
-qn_status analysis_plan(analysis *a, qn_ctx *ctx, qn_model *m);
+/* Compiles the analyzed model to the end, streams it with --stream, and plans it; where that fails, plan.error says why (analysis_plan.c). */
+qn_status analysis_plan(analysis *a, qn_ctx *ctx, qn_model *m, const options *o);
 
 /* Two tables, the network's figures and the advice. */
 void analysis_print(const analysis *a, const options *o);

@@ -79,9 +79,10 @@ add_step(void *user, const qn_plan_step *s)
 /* ---- both ---- */
 
 static qn_status
-plan(analysis *a, qn_model *m)
+plan(analysis *a, qn_model *m, const options *o)
 {
-	const qn_status status = qn_compile(m, &(qn_compile_opts){.size = sizeof(qn_compile_opts)});
+	const qn_compile_opts rest = {.size = sizeof rest};
+	const qn_status status = program_compile(o, m, &rest, NULL);
 
 	if (status != QN_OK)
 		return status;
@@ -93,10 +94,10 @@ plan(analysis *a, qn_model *m)
 }
 
 qn_status
-analysis_plan(analysis *a, qn_ctx *ctx, qn_model *m)
+analysis_plan(analysis *a, qn_ctx *ctx, qn_model *m, const options *o)
 {
 	program_print_diagnostics(ctx); /* those of the analysis; what follows does not fail it */
-	const qn_status status = plan(a, m);
+	const qn_status status = plan(a, m, o);
 	a->plan.known = status == QN_OK;
 	if (status == QN_ENOMEM || status == QN_ECANCELLED)
 		return status;

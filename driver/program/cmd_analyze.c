@@ -58,6 +58,8 @@ load(qn_ctx *ctx, analyzing *g)
 	if (status == QN_OK)
 		status = program_load_model(ctx, o, &g->m);
 	if (status == QN_OK)
+		status = program_check_stream(o, g->m);
+	if (status == QN_OK)
 		status = program_check_used(o, &g->data, &g->calib);
 	return status;
 }
@@ -86,7 +88,7 @@ analyze(qn_ctx *ctx, analyzing *g, analysis *a)
 	if (status == QN_OK)
 		status = qn_analyze(g->m, on->n, on->array, &opts, analysis_add, a, &a->all);
 	if (status == QN_OK)
-		status = analysis_plan(a, ctx, g->m);
+		status = analysis_plan(a, ctx, g->m, g->o);
 	if (status == QN_OK && g->o->html != NULL && !a->out_of_memory)
 		status = analysis_write_page(ctx, a, g->o->html);
 	return status == QN_OK && a->out_of_memory ? QN_ENOMEM : status;

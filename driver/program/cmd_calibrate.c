@@ -77,6 +77,8 @@ calibrate(qn_ctx *ctx, const options *o, size_t k, size_t n)
 		status = program_check_used(o, &calib, NULL);
 	if (status == QN_OK)
 		status = loaded;
+	if (status == QN_OK) /* the statistics are those of the window's network */
+		status = program_check_stream(o, m);
 	if (status == QN_OK)
 		status = qn_calibrate(m, &opts, k, n, &s);
 	if (status == QN_OK && o->output != NULL)

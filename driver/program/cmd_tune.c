@@ -214,6 +214,8 @@ load(qn_ctx *ctx, const options *o, given *g)
 					on->n > 0 ? on->array[0] : NULL, &g->labels);
 	if (status == QN_OK)
 		status = program_load_model(ctx, o, &g->m);
+	if (status == QN_OK)
+		status = program_check_stream(o, g->m);
 	if (status == QN_OK && o->against != NULL)
 		status = program_load_reference(ctx, o, &g->against);
 	if (status == QN_OK)
@@ -263,6 +265,7 @@ tuning_run(qn_ctx *ctx, tuning *t, const tune_run *r, qn_tuned *out)
 				   .cost = (qn_tune_cost)option_index(o->minimize),
 				   .target = o->emit_target,
 				   .optimize = o->optimize,
+				   .stream = o->stream,
 				   .max_weight_bytes = t->max_weights,
 				   .max_arena_bytes = t->max_arena,
 				   .max_instructions = t->max_instructions,

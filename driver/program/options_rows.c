@@ -336,7 +336,9 @@ const option_row option_rows[] = {
 	{"--lib", 0, GROUP_MODEL, READING, LIST(lib), .value = "FILE.qir",
 	 .help = "custom operators as graphs of built-in ones (docs/compositions.md); "
 		 "may be repeated"},
-	{"--stream", 0, GROUP_MODEL, CMD_COMPILE | CMD_RUN | CMD_EVAL | CMD_OPT | CMD_INSPECT,
+	{"--stream", 0, GROUP_MODEL,
+	 CMD_COMPILE | CMD_RUN | CMD_EVAL | CMD_OPT | CMD_INSPECT | CMD_ANALYZE | CMD_TUNE |
+		 CMD_CALIBRATE,
 	 TEXT(stream), .value = "axis=A,hop=N",
 	 .help = "take N rows of a window along axis A per run, keep the others in states, and "
 		 "give the same "

@@ -301,7 +301,7 @@ program_warn_activations(const options *o, const qn_model *m)
 qn_status
 program_compile(const options *o, qn_model *m, const qn_compile_opts *opts, qn_model_info *window)
 {
-	qn_status status = o->stream != NULL ? qn_stream_check(m, o->stream) : QN_OK;
+	qn_status status = program_check_stream(o, m);
 
 	program_warn_activations(o, m);
 	if (status == QN_OK)
@@ -309,6 +309,12 @@ program_compile(const options *o, qn_model *m, const qn_compile_opts *opts, qn_m
 	if (status == QN_OK && window != NULL)
 		*window = qn_model_describe(m);
 	return status == QN_OK ? program_stream(o, m) : status;
+}
+
+qn_status
+program_check_stream(const options *o, qn_model *m)
+{
+	return o->stream != NULL ? qn_stream_check(m, o->stream) : QN_OK;
 }
 
 qn_status

@@ -67,6 +67,8 @@ void program_warn_activations(const options *o, const qn_model *m);
  * it was made of. */
 qn_status program_compile(const options *o, qn_model *m, const qn_compile_opts *opts,
 			  qn_model_info *window);
+/* Whether --stream, if given, fits the model, before what takes long. */
+qn_status program_check_stream(const options *o, qn_model *m);
 /* Makes a network over a hop of the model, where --stream says so: of commands that run no other passes. */
 qn_status program_stream(const options *o, qn_model *m);
 /* The one of --against: as its file is, --from-float is for the model alone. */

@@ -50,6 +50,9 @@ typedef struct qn_tune_opts { /* all zero: defaults, but for compile */
 	qn_tune_cost cost;
 	/* What the C is written for, as in qn_emit_opts. */
 	const char *target, *optimize;
+	/* As in qn_stream: costs are those of the streamed network, whose outputs are those of the
+	 * window; NULL: it is not streamed. */
+	const char *stream;
 	/* Budgets; 0: none. */
 	size_t max_weight_bytes, max_arena_bytes;
 	uint64_t max_instructions; /* estimated, of one inference */

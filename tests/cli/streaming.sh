@@ -99,6 +99,30 @@ good 'for a device' compile -q net.qir --calib x.npy --stream axis=1,hop=2 --val
 good device validate device --data x.npy --labels label.npy
 has_words device stdout 'samples      54|output       y: 162 of 162 bytes equal|of 9)|result       equal'
 
+# ---- statistics, layers, recipes ----
+
+good statistics calibrate -q net.qir --calib x.npy -o window.json
+good 'statistics, streamed' calibrate -q net.qir --calib x.npy --stream axis=1,hop=2 -o hops.json
+same statistics window.json hops.json
+case_of 'statistics, no axis' 2 stream.option 'axis is missing' calibrate net.qir --calib x.npy --stream hop=2 -o hops.json
+good 'of statistics' compile -q net.qir --stats hops.json --stream axis=1,hop=2 --self-test 0 -o stats
+good 'of samples' compile -q net.qir --calib x.npy --stream axis=1,hop=2 --self-test 0 -o direct
+same 'of statistics' stats/net.c direct/net.c
+sum_of() { sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" "$2" | awk '{n += $1} END {print n}'; }
+good analyze analyze -q net.qir --calib x.npy --json
+cp stdout window.json
+good 'analyze, streamed' analyze -q net.qir --calib x.npy --stream axis=1,hop=2 --json
+cp stdout hops.json
+cases=$((cases + 1))
+[ "$(sum_of instructions hops.json)" -lt "$(sum_of instructions window.json)" ] || fail 'analyze, instructions' 'a hop is not less than a window' hops.json
+case_of 'analyze, no hop' 2 stream.option 'hop is missing' analyze net.qir --calib x.npy --stream axis=1
+good tune tune -q net.qir --calib x.npy --max-weights 4K --no-repairs --stream axis=1,hop=2 --target cortex-m4 -o net.recipe.json
+has_words tune net.recipe.json 'compile with --recipe --target cortex-m4 --stream axis=1,hop=2 --max-weights 4096'
+good 'tuned program' compile -q net.qir --calib x.npy --recipe net.recipe.json --target cortex-m4 --stream axis=1,hop=2 --max-weights 4096 -o tuned
+has_words 'tuned program' net.recipe.json "$(sed -n 's/.*"weight_bytes": \([0-9]*\).*/\1 bytes of constants/p' tuned/net.report.json)|$(sed -n 's/.*"scratch_bytes": \([0-9]*\).*/arena of \1 bytes/p' tuned/net.report.json)"
+case_of 'tune, another hop' 2 tune.journal '' tune -q net.qir --calib x.npy --max-weights 4K --no-repairs --stream axis=1,hop=4 --target cortex-m4 -o net.recipe.json
+case_of 'tune, stride' 3 'data.few stream.stride' 'make the hop a multiple of 2' tune -q net.qir --calib x.npy --max-weights 4K --no-repairs --stream axis=1,hop=1 -o other.recipe.json
+
 # ---- what cannot stream ----
 
 case_of 'hop of the stride' 3 stream.stride "node 'c': error: conv2d cannot stream: it has a stride of 2|make the hop a multiple of 2" run net.qir x.npy --stream axis=1,hop=1 -o out.npy
