@@ -324,6 +324,56 @@ test_multiplied(void **state)
 	import_fails(INTS(x), INTS(y), "import.size", "more than 4096 steps in total");
 }
 
+/* n loops one after the other, of 100 steps each that add the number of the step, so that they are written out; the output
+ * of the last one. */
+static int
+write_whiles(int n, int x)
+{
+	static const int32_t zero, one = 1, many = 100;
+	const int t0 = integer("t0", &zero), step = integer("step", &one),
+		  most = integer("most", &many);
+	int y = x;
+
+	for (int i = 0; i < n; i++) {
+		const int end = value_of("end", TFL_INT32, SCALAR);
+		const int from = y;
+
+		y = value_of("y", TFL_FLOAT32, DIMS(2));
+		tfl_with(tfl_with(tfl_op(file, QN_TFL_WHILE, INTS(t0, from), INTS(end, y)), 0, 'i',
+				  1),
+			 1, 'i', 2);
+	}
+	const int t = value_of("t", TFL_INT32, SCALAR), next = value_of("next", TFL_INT32, SCALAR);
+	const int in = value_of("in", TFL_FLOAT32, DIMS(2)),
+		  out = value_of("out", TFL_FLOAT32, DIMS(2));
+	const int real = value_of("real", TFL_FLOAT32, SCALAR);
+	const int goes = value_of("goes", TFL_BOOL, SCALAR);
+	(void)tfl_subgraph(file, INTS(t, in), INTS(goes));
+	tfl_op(file, QN_TFL_LESS, INTS(t, most), INTS(goes));
+	(void)tfl_subgraph(file, INTS(t, in), INTS(next, out));
+	tfl_op(file, QN_TFL_ADD, INTS(t, step), INTS(next));
+	tfl_op(file, QN_TFL_CAST, INTS(t), INTS(real));
+	tfl_op(file, QN_TFL_ADD, INTS(in, real), INTS(out));
+	return y;
+}
+
+/* Steps of all loops that are written out count together. */
+static void
+test_many_whiles(void **state)
+{
+	enum { FITS = 40, SUM = 99 * 100 / 2 };
+	int x = value_of("x", TFL_FLOAT32, DIMS(2)), y = write_whiles(FITS, x);
+
+	import(INTS(x), INTS(y));
+	assert_int_equal(count_of(QN_OP_loop), 0);
+	near(V(FITS * SUM + 1, FITS * SUM - 2), run((const double *[]){V(1, -2)}), 2, 0);
+	tflite_teardown(state);
+	tflite_setup(state);
+	x = value_of("x", TFL_FLOAT32, DIMS(2));
+	y = write_whiles(FITS + 1, x);
+	import_fails(INTS(x), INTS(y), "import.size", "more than 4096 steps in total");
+}
+
 /* Subgraph k runs the next one six times; the last has 60 operators. */
 static void
 test_many_calls(void **state)
@@ -399,7 +449,7 @@ main(void)
 		T(test_if_constant),   T(test_if_at_run_time), T(test_call),
 		T(test_while),         T(test_while_refused),  T(test_while_without_steps),
 		T(test_while_of_data), T(test_refused),        T(test_multiplied),
-		T(test_many_calls),
+		T(test_many_whiles),   T(test_many_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
