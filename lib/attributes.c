@@ -60,6 +60,8 @@ set_attr(qn_lib_walk *w, const qn_attr_info *info, const qn_item *x, qn_attrs *a
 	qn_list list = {0};
 	size_t n = 0;
 
+	if (x->kind == QN_ITEM_LIST && !qn_lib_may_look(w, x->n))
+		return false;
 	switch (info->kind) {
 	case QN_ATTR_INT:
 		return x->kind == QN_ITEM_INT && integers_of(x, 1, at, &n);
@@ -160,7 +162,7 @@ put_dims(qn_buf *b, const qn_item *x)
 		qn_item_print(b, x);
 		return;
 	}
-	for (size_t i = 0; i < x->n; i++) {
+	for (size_t i = 0; i < x->n && i <= QN_MAX_RANK; i++) { /* one too many is an error */
 		if (i > 0)
 			qn_buf_putc(b, 'x');
 		qn_item_print(b, &x->at[i]);

@@ -153,7 +153,7 @@ primary(qn_lib_walk *w, qn_item *out)
 		return qn_lib_called(w, 1, out);
 	if (qn_text_peek(t, "\"")) {
 		out->kind = QN_ITEM_TEXT;
-		return qn_read_quoted(&w->r, &out->text);
+		return qn_lib_quoted(w, &out->text);
 	}
 	if (qn_text_peek(t, "%"))
 		return (name = qn_lib_value_name(w)) != NULL && variable(w, name, out);

@@ -84,6 +84,35 @@ order(const qn_item *a, const qn_item *b)
 	return (x > y) - (x < y);
 }
 
+/* Whether two items are equal, in *out; each of theirs counts (lib.work), and lists nest `nest` deep so far. */
+static bool
+equal(qn_lib_walk *w, const qn_item *a, const qn_item *b, int nest, bool *out)
+{
+	*out = a->kind == b->kind;
+	if (!qn_lib_may(w, 1) ||
+	    (*out && a->kind == QN_ITEM_TEXT && !qn_lib_may_read(w, strlen(a->text))))
+		return false;
+	if (a->kind == QN_ITEM_INT && b->kind == QN_ITEM_INT)
+		*out = a->i == b->i;
+	else if (qn_item_is_number(a) && qn_item_is_number(b))
+		*out = qn_item_number(a) >= qn_item_number(b) &&
+		       qn_item_number(a) <= qn_item_number(b);
+	else if (*out && a->kind == QN_ITEM_TEXT)
+		*out = a->text == b->text || strcmp(a->text, b->text) == 0;
+	else if (*out && a->kind == QN_ITEM_VALUE)
+		*out = a->id == b->id;
+	if (!*out || a->kind != QN_ITEM_LIST)
+		return true;
+	if (nest == QN_LIB_NEST)
+		return qn_lib_fail(w, "lib.nesting", "lists are nested more than %d deep",
+				   (int)QN_LIB_NEST);
+	*out = a->n == b->n;
+	for (size_t i = 0; *out && i < a->n; i++)
+		if (!equal(w, &a->at[i], &b->at[i], nest + 1, out))
+			return false;
+	return true;
+}
+
 bool
 qn_lib_combine(qn_lib_walk *w, const char *op, const qn_item *a, const qn_item *b, qn_item *out)
 {
@@ -94,7 +123,11 @@ qn_lib_combine(qn_lib_walk *w, const char *op, const qn_item *a, const qn_item *
 	if (strchr("+-*/", op[0]) != NULL)
 		return arithmetic(w, op[0], a, b, out);
 	if (op[1] == '=' && (op[0] == '=' || op[0] == '!')) {
-		*out = qn_item_int(qn_item_equal(a, b) == (op[0] == '='));
+		bool same;
+
+		if (!equal(w, a, b, 0, &same))
+			return false;
+		*out = qn_item_int(same == (op[0] == '='));
 		return true;
 	}
 	if (!qn_item_is_number(a) || !qn_item_is_number(b))
@@ -216,6 +249,8 @@ static bool
 folded(qn_lib_walk *w, const char *op, int64_t first, const qn_item *x, qn_item *out)
 {
 	*out = qn_item_int(first);
+	if (!qn_lib_may_look(w, x->n))
+		return false;
 	for (size_t i = 0; i < x->n; i++) {
 		const qn_item a = *out;
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { MOST_PRINTED = 256 }; /* bytes of a list */
+
 const char *const qn_item_names[QN_ITEM_ANY + 1] = {
 	"nothing", "an integer", "a real number", "a text", "a list", "a value", "anything"};
 
@@ -80,30 +82,9 @@ qn_item_holds(const qn_item *x)
 	return true;
 }
 
-bool
-qn_item_equal(const qn_item *a, const qn_item *b)
-{
-	if (a->kind == QN_ITEM_INT && b->kind == QN_ITEM_INT)
-		return a->i == b->i;
-	if (qn_item_is_number(a) && qn_item_is_number(b))
-		return qn_item_number(a) >= qn_item_number(b) &&
-		       qn_item_number(a) <= qn_item_number(b);
-	if (a->kind != b->kind)
-		return false;
-	if (a->kind == QN_ITEM_TEXT)
-		return strcmp(a->text, b->text) == 0;
-	if (a->kind == QN_ITEM_VALUE)
-		return a->id == b->id;
-	if (a->kind != QN_ITEM_LIST)
-		return true;
-	for (size_t i = 0; a->n == b->n && i < a->n; i++)
-		if (!qn_item_equal(&a->at[i], &b->at[i]))
-			return false;
-	return a->n == b->n;
-}
-
-void
-qn_item_print(qn_buf *b, const qn_item *x)
+/* Ends where b has `most` bytes: lists may have one list many times, in many levels. */
+static void
+print(qn_buf *b, size_t most, const qn_item *x)
 {
 	if (x->kind == QN_ITEM_INT)
 		qn_buff(b, "%lld", (long long)x->i);
@@ -114,10 +95,22 @@ qn_item_print(qn_buf *b, const qn_item *x)
 	else if (x->kind != QN_ITEM_LIST)
 		qn_buf_puts(b, qn_item_names[x->kind]);
 	else {
-		for (size_t i = 0; i < x->n; i++) {
-			qn_buf_puts(b, i == 0 ? "[" : ", ");
-			qn_item_print(b, &x->at[i]);
+		qn_buf_putc(b, '[');
+		for (size_t i = 0; i < x->n && b->n < most; i++) {
+			qn_buf_puts(b, i == 0 ? "" : ", ");
+			print(b, most, &x->at[i]);
 		}
-		qn_buf_puts(b, x->n > 0 ? "]" : "[]");
+		if (b->n < most)
+			qn_buf_putc(b, ']');
 	}
+}
+
+void
+qn_item_print(qn_buf *b, const qn_item *x)
+{
+	const size_t most = b->n + MOST_PRINTED;
+
+	print(b, most, x);
+	if (x->kind == QN_ITEM_LIST && b->n >= most)
+		qn_buf_puts(b, " …");
 }

@@ -52,8 +52,7 @@ bool qn_item_is_number(const qn_item *x);
 double qn_item_number(const qn_item *x);
 /* Whether a condition holds: a number that is not 0, a text or list that is not empty, a value. */
 bool qn_item_holds(const qn_item *x);
-bool qn_item_equal(const qn_item *a, const qn_item *b);
-/* 3, 0.5, abc, [1, 2] */
+/* 3, 0.5, abc, [1, 2]; of long lists the beginning */
 void qn_item_print(qn_buf *b, const qn_item *x);
 
 #endif

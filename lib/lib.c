@@ -11,14 +11,13 @@
 #include "lib/embedded.h"
 #include "lib/parser.h"
 
-enum { ROOM = 32 << 20 }; /* bytes of lists */
-enum { WORK = 1 << 22 };  /* expressions and items of lists of all compositions of a file */
+enum { ROOM = 32 << 20 };   /* bytes of lists */
+enum { WORK = 1 << 22 };    /* expressions and items of lists of all compositions of a file */
+enum { READ_AT_ONCE = 16 }; /* bytes of text that take as long as one of these */
 
-bool
-qn_lib_may(qn_lib_walk *w, uint64_t n)
+static bool
+may(qn_lib_walk *w, uint64_t n, uint64_t bytes)
 {
-	const uint64_t bytes = n > 1 ? n * sizeof(qn_item) : 0;
-
 	if (n <= w->lib->work && bytes <= w->lib->room) {
 		w->lib->room -= bytes;
 		w->lib->work -= n;
@@ -28,6 +27,24 @@ qn_lib_may(qn_lib_walk *w, uint64_t n)
 	return qn_lib_fail(w, "lib.work",
 			   "the compositions of this model compute too much; shorten their loops, "
 			   "or allow more (--import-limit)");
+}
+
+bool
+qn_lib_may(qn_lib_walk *w, uint64_t n)
+{
+	return may(w, n, n > 1 ? n * sizeof(qn_item) : 0);
+}
+
+bool
+qn_lib_may_look(qn_lib_walk *w, size_t n)
+{
+	return may(w, n, 0);
+}
+
+bool
+qn_lib_may_read(qn_lib_walk *w, size_t bytes)
+{
+	return may(w, bytes / READ_AT_ONCE, 0);
 }
 
 const char *
@@ -125,6 +142,25 @@ qn_lib_value_name(qn_lib_walk *w)
 	if (name == NULL)
 		(void)qn_read_fail(&w->r, "expected '%%' and a name without dots");
 	return name;
+}
+
+bool
+qn_lib_quoted(qn_lib_walk *w, const char **out)
+{
+	const char *const from = w->r.text.at;
+	const char *end = from + 1;
+
+	*out = "";
+	if (w->mode == QN_LIB_CHECK)
+		return qn_read_quoted(&w->r, out);
+	while (end < w->r.text.end && *end != '"' && *end != '\\')
+		end++;
+	if (end == w->r.text.end || *end != '"')
+		return qn_read_quoted(&w->r, out);
+	w->r.text.at = end + 1;
+	if (w->mode == QN_LIB_RUN)
+		*out = qn_lib_intern(w->lib, from + 1, (size_t)(end - from - 1));
+	return true;
 }
 
 const qn_item *
@@ -281,7 +317,9 @@ expand(qn_lib *lib, qn_lib_walk *caller, bool added, const char *name, size_t no
 		return qn_lib_fail(caller != NULL ? caller : &w, "limit.nesting",
 				   "compositions call each other more than %d deep", lib->depth);
 	lib->depth++;
-	const bool ok = qn_lib_bind(&w, operand, noperand, attr, nattr) && qn_lib_block(&w);
+	const char *const body = w.r.text.at;
+	const bool ok = qn_lib_bind(&w, operand, noperand, attr, nattr) && qn_lib_block(&w) &&
+			qn_lib_may_read(&w, (size_t)(w.r.text.at - body));
 	lib->depth--;
 	if (ok && !w.returned)
 		return qn_lib_fail(&w, "lib.return", "@%s returns nothing", name);
@@ -313,7 +351,7 @@ qn_lib_run(qn_lib *lib, const qn_lib_call *call, qn_id *out)
 		const qn_item *x = &result.at[i];
 		qn_buf b;
 
-		out[i] = x->id;
+		out[i] = x->kind == QN_ITEM_VALUE ? x->id : 0;
 		if (x->kind == QN_ITEM_VALUE || x->kind == QN_ITEM_NONE)
 			continue;
 		qn_buf_init(&b, lib->a);
@@ -352,28 +390,37 @@ qn_lib_added(const qn_env *env, bool tflite, const char *domain, const char *nam
 	return NULL;
 }
 
-static bool
-has_operator(const qn_lib_file *file, const qn_lib_operator *like)
+/* The name of an operator, with its domain and the tool that has it, in `known`. */
+static const char *
+key_of(qn_arena *a, const qn_lib_operator *op)
 {
-	for (const qn_lib_operator *op = file->operators; op != NULL; op = op->next)
-		if (op->tflite == like->tflite && strcmp(op->name, like->name) == 0 &&
-		    strcmp(op->domain, like->domain) == 0)
-			return true;
-	return false;
+	qn_buf b;
+
+	qn_buf_init(&b, a);
+	qn_buff(&b, "%d %zu %s %s", op->tflite, strlen(op->domain), op->domain, op->name);
+	return qn_buf_str(&b);
 }
 
 /* Whether each operator of the file is new; moves them into one list. */
 static bool
 take_operators(qn_env *env, qn_arena *a, qn_lib_file *file)
 {
+	qn_arena *tmp = qn_arena_child(a);
+	qn_map known;
 	bool ok = true;
 
+	qn_map_init(&known, tmp);
+	for (const qn_lib_file *f = env->libs; f != NULL; f = f->next)
+		for (const qn_lib_operator *op = f->operators; op != NULL; op = op->next)
+			qn_map_puts(&known, key_of(tmp, op), file);
 	for (const qn_lib_def *d = file->def; d != NULL; d = d->next)
 		for (const qn_lib_operator *op = d->operators; op != NULL; op = op->next) {
 			qn_lib_operator *own = qn_arena_copy(a, op, sizeof *op);
+			const char *key = key_of(tmp, op);
 
-			if (qn_lib_added(env, op->tflite, op->domain, op->name) != NULL ||
-			    has_operator(file, op)) {
+			if (qn_map_gets(&known, key) == NULL) {
+				qn_map_puts(&known, key, file);
+			} else {
 				ok = false;
 				(void)qn_report(env, QN_EINVALID, "lib.operator", file->name,
 						"operator '%s' is defined twice", op->name);
@@ -381,6 +428,7 @@ take_operators(qn_env *env, qn_arena *a, qn_lib_file *file)
 			own->next = file->operators;
 			file->operators = own;
 		}
+	qn_arena_release(tmp);
 	return ok;
 }
 

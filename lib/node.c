@@ -37,15 +37,17 @@ qn_lib_make(qn_lib_walk *w, const qn_lib_node *n)
 
 /* ---- constants ---- */
 
-/* All numbers of nested lists, in order; false: there is something else. */
+/* All numbers of nested lists, in order; false: there is something else, or lists nest too deep or are too many. */
 static bool
-store(const qn_item *x, const qn_type *type, void *data, int64_t *at)
+store(qn_lib_walk *w, const qn_item *x, const qn_type *type, void *data, int64_t *at, int nest)
 {
 	const int64_t count = qn_type_count(type);
 
 	if (x->kind == QN_ITEM_LIST) {
+		if (nest == QN_LIB_NEST || !qn_lib_may_look(w, x->n + 1))
+			return false;
 		for (size_t i = 0; i < x->n; i++)
-			if (!store(&x->at[i], type, data, at))
+			if (!store(w, &x->at[i], type, data, at, nest + 1))
 				return false;
 		return true;
 	}
@@ -75,9 +77,9 @@ constant(qn_lib_walk *w, const qn_type *type, const qn_item *x)
 	qn_tensor *value = qn_tensor_new(w->lib->m->arena, type, &data);
 	bool ok = true;
 	while (ok && at < count && x->kind != QN_ITEM_LIST)
-		ok = store(x, type, data, &at);
+		ok = store(w, x, type, data, &at, 0);
 	if (x->kind == QN_ITEM_LIST)
-		ok = store(x, type, data, &at);
+		ok = store(w, x, type, data, &at, 0);
 	if (!ok || at != count)
 		return (qn_id)qn_lib_fail(w, "lib.type",
 					  "the numbers of a constant do not fit its type");
@@ -135,6 +137,8 @@ operands_of(qn_lib_walk *w, const char *op, size_t n, const qn_item *operand, qn
 
 	for (size_t i = 0; i < n; i++)
 		all += operand[i].kind == QN_ITEM_LIST ? operand[i].n : 1;
+	if (!qn_lib_may_look(w, all))
+		return false;
 	qn_id *in = QN_NEW(w->lib->a, qn_id, all + 1);
 	for (size_t i = 0; i < n; i++)
 		like = operand[i].kind == QN_ITEM_VALUE && like == 0 ? operand[i].id : like;

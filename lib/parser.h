@@ -93,8 +93,14 @@ bool qn_lib_fail(qn_lib_walk *w, const char *id, const char *fmt, ...) QN_PRINTF
 const char *qn_lib_place(const qn_lib_walk *w);
 /* Whether one more thing of this size may be computed (lib.work). */
 bool qn_lib_may(qn_lib_walk *w, uint64_t n);
+/* Whether so many items, which are there, may be looked at. */
+bool qn_lib_may_look(qn_lib_walk *w, size_t n);
+/* The same of so much text, which may be read again and again. */
+bool qn_lib_may_read(qn_lib_walk *w, size_t bytes);
 
 bool qn_lib_push(qn_lib_walk *w, qn_lib_items *list, const qn_item *x);
+/* A text in quotes at the cursor; "" where it is read over. */
+bool qn_lib_quoted(qn_lib_walk *w, const char **out);
 /* The text of these bytes, which the lib keeps once. */
 const char *qn_lib_intern(qn_lib *lib, const char *s, size_t n);
 

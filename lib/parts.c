@@ -57,7 +57,8 @@ comprehend(qn_lib_walk *w, qn_text body, qn_text clause, qn_lib_items *to)
 		const qn_item now = list ? over.at[i] : qn_item_int(i);
 
 		qn_lib_set(w, name, &now);
-		if (!qn_lib_may(w, 1) || !comprehend(w, body, next, to))
+		if (!qn_lib_may(w, 1) || !comprehend(w, body, next, to) ||
+		    !qn_lib_may_read(w, (size_t)(next.at - body.at)))
 			return false;
 	}
 	if (count > 0)

@@ -321,6 +321,8 @@ bind_setting(qn_lib_walk *w, const qn_lib_setting *s, const qn_lib_attr *attr, s
 				   w->def->name);
 	if (given != NULL) {
 		x = given->value;
+		if (x.kind == QN_ITEM_LIST && !qn_lib_may(w, x.n)) /* it may be copied */
+			return false;
 		if (!fits(s, &x, w->lib->a)) {
 			qn_buf_init(&b, w->lib->a);
 			qn_buff(&b, "%s is '", s->name);

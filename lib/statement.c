@@ -93,7 +93,8 @@ for_statement(qn_lib_walk *w)
 
 		w->r.text = start;
 		qn_lib_set(w, name, &at);
-		if (!qn_lib_may(w, 1) || !qn_lib_block(w))
+		if (!qn_lib_may(w, 1) || !qn_lib_block(w) ||
+		    !qn_lib_may_read(w, (size_t)(w->r.text.at - start.at)))
 			return false;
 	}
 	return n > 0 || under(w, false, qn_lib_block);
@@ -109,8 +110,12 @@ message(qn_lib_walk *w, const char **out)
 
 	qn_text_skip(t);
 	const qn_text start = *t;
-	if (!qn_read_quoted(&w->r, &text))
+	if (!qn_text_peek(t, "\""))
+		return qn_read_expect(&w->r, "\"");
+	if (!qn_lib_quoted(w, &text))
 		return false;
+	if (w->mode == QN_LIB_SKIP)
+		return true;
 	const qn_text after = *t;
 	*t = start;
 	qn_buf_init(&b, w->lib->a);

@@ -4,6 +4,7 @@
 #include "tests/unit/onnx_rig.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "lib/lib.h"
 
@@ -236,6 +237,9 @@ test_refused(void **state)
 	}
 }
 
+/* A list of a list of … of two equal lists each, 60 deep. */
+#define DOUBLED(name, item) name " = [" item "] for i in 60 { " name " = [" name ", " name "] } "
+
 /* What only the model shows: the message has the node of the model and the place in the text. */
 static void
 test_node_refused(void **state)
@@ -270,6 +274,24 @@ test_node_refused(void **state)
 		{OP("(%x)", "n = 0 for i in 9000000 { n = n + i } return %x"), "lib.work",
 		 "compute too much", ""},
 		{OP("(%x)", "return %x + len(range(9000000))"), "lib.work", "compute too much", ""},
+		{OP("(%x)", "return 3"), "lib.type", "result 0 of @op is an integer", ""},
+		{OP("(%x)", "return [%x]"), "lib.type", "result 0 of @op is a list", ""},
+		/* lists of lists: few items, many paths to them */
+		{OP("(%x)", DOUBLED("a", "1") DOUBLED("b", "1") "c = a == b return %x"), "lib.work",
+		 "compute too much", ""},
+		{OP("(%x)", DOUBLED("a", "1") "require 0, import.attr, \"{a}\" return %x"),
+		 "import.attr", "[[[[", ""},
+		{OP("(%x)", DOUBLED("a", "1") "return slice(%x) {begin = a, end = [1]}"),
+		 "attr.value", "[[[[", ""},
+		{OP("(%x)", DOUBLED("a", "") "%c = const : tensor<1xf32> a return %c"), "lib.type",
+		 "do not fit its type", ""},
+		{OP("(%x)", "a = [1] for i in 99 { a = [a] } c = a == a return %x"), "lib.nesting",
+		 "lists are nested more than 64 deep", ""},
+		{OP("(%x)",
+		    "a = [1] for i in 99 { a = [a] } %c = const : tensor<1xf32> a return %c"),
+		 "lib.type", "do not fit its type", ""},
+		{OP("(%x)", "a = range(100000) for i in 4000000 { b = sum(a) } return %x"),
+		 "lib.work", "compute too much", ""},
 	};
 
 	(void)state;
@@ -325,6 +347,41 @@ test_hostile(void **state)
 	import_fails(13, "lib.work", "compute too much");
 }
 
+/* A megabyte of text that a loop reads again and again: a comment, a text, a name, one that is not computed. */
+static void
+test_read_again(void **state)
+{
+	enum { LONG = 1 << 20 };
+	static const struct {
+		const char *begin, *end;
+		char fill;
+	} rows[] = {{"#", "\n", 'x'},
+		    {"a = \"", "\"", 'x'},
+		    {"", " = 1", 'x'},
+		    {"if 0 { a = \"", "\" }", 'x'},
+		    {"require 1, import.attr, \"", "\"", 'x'},
+		    {"l = [i for ", "j in 9]", ' '},
+		    {"%y = @other(%x) } return %x } graph @other(%x) { if 1 {", "", ' '}};
+	char *text = malloc(LONG + 512);
+
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		const int n = snprintf(
+			text, 512, "graph @op(%%x) onnx \"acme\" \"Op\" { for i in 4000000 { %s",
+			rows[i].begin);
+
+		memset(text + n, rows[i].fill, LONG);
+		(void)snprintf(text + n + LONG, 512 - (size_t)n, "%s } return %%x }\n",
+			       rows[i].end);
+		another_file();
+		assert_int_equal(add(text), QN_OK);
+		node("x");
+		import_fails(13, "lib.work", "compute too much");
+	}
+	free(text);
+}
+
 /* Every text of the library itself, read to its last branch. */
 static void
 test_library(void **state)
@@ -357,10 +414,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_values),       TEST(test_optional), TEST(test_attributes),
-		TEST(test_statements),   TEST(test_numbers),  TEST(test_refused),
-		TEST(test_node_refused), TEST(test_hostile),  TEST(test_library),
-		TEST(test_nodes),
+		TEST(test_values),       TEST(test_optional),   TEST(test_attributes),
+		TEST(test_statements),   TEST(test_numbers),    TEST(test_refused),
+		TEST(test_node_refused), TEST(test_hostile),    TEST(test_library),
+		TEST(test_nodes),        TEST(test_read_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
