@@ -40,8 +40,12 @@ qn_stream_refuse(qn_stream *s, const qn_node *n, const char *id, const char *fmt
 
 /* Rows [p, q) of a value are read as one. */
 static void
-need(qn_rows *r, int64_t p, int64_t q)
+need(qn_stream *s, qn_id id, int64_t p, int64_t q)
 {
+	while (s->rows[id].copied)
+		id = qn_graph_node(s->g, id)->in[0];
+
+	qn_rows *r = &s->rows[id];
 	const int64_t border = qn_rows_border(r);
 
 	if (p < border) {
@@ -62,7 +66,7 @@ static void
 need_operands(qn_stream *s, const qn_node *n, const qn_rows *r, int64_t p, int64_t q)
 {
 	for (uint32_t i = 0; p < q && i < n->nin; i++) {
-		qn_rows *x = &s->rows[n->in[i]];
+		const qn_rows *x = &s->rows[n->in[i]];
 		int64_t a = p * r->reads.stride - r->reads.before;
 		int64_t b = (q - 1) * r->reads.stride - r->reads.before + r->reads.reach;
 
@@ -71,7 +75,7 @@ need_operands(qn_stream *s, const qn_node *n, const qn_rows *r, int64_t p, int64
 			b = x->n;
 		}
 		if (x->kind == QN_STREAM_ROWS)
-			need(x, a < 0 ? 0 : a, b > x->n ? x->n : b);
+			need(s, n->in[i], a < 0 ? 0 : a, b > x->n ? x->n : b);
 	}
 }
 
@@ -80,10 +84,11 @@ static void
 find_needs(qn_stream *s)
 {
 	for (size_t k = 0; k < s->g->noutput; k++) {
-		qn_rows *r = &s->rows[s->g->output[k].value];
+		const qn_rows *r = &s->rows[s->g->output[k].value];
 
 		if (r->kind == QN_STREAM_ROWS)
-			need(r, r->n - r->shift > 0 ? r->n - r->shift : 0, r->n);
+			need(s, s->g->output[k].value, r->n - r->shift > 0 ? r->n - r->shift : 0,
+			     r->n);
 	}
 	for (qn_id id = s->g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(s->g, id);
@@ -94,7 +99,7 @@ find_needs(qn_stream *s)
 		if (r->kind != QN_STREAM_ROWS)
 			continue;
 		if (r->spans) /* rows from the border on are then read, too */
-			need(r, 0, r->n);
+			need(s, id, 0, r->n);
 		need_operands(s, n, r, 0, r->head);
 		need_operands(s, n, r, qn_rows_fresh(r), r->n);
 	}

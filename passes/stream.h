@@ -31,6 +31,9 @@ typedef struct qn_rows {
 	int32_t axis;
 	int64_t n, shift, lo, hi; /* as above; lo == hi: none moves with the window */
 	qn_reads reads;
+	/* a dequantize: each reader has one of the rows that it reads, so that rows are kept, put together and cut as they
+	 * are stored, and operators stay beside their casts, where passes look for them */
+	bool copied;
 	/* rows [0, head), head <= lo, and [tail, n) are read by others; spans: some nodes read both as one */
 	int64_t head, tail;
 	bool spans;

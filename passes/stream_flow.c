@@ -156,6 +156,7 @@ follow(qn_stream *s, qn_id id, const qn_rows *x, qn_rows *out)
 		return qn_flow_all_rows(s, n, "it is not known which rows it computes from which");
 	if (!qn_flow_rules[n->op](s, n, x, out))
 		return false;
+	out->copied = n->op == QN_OP_dequantize && out->kind == QN_STREAM_ROWS;
 	if (out->kind == QN_STREAM_ROWS && e != NULL && qn_elem_is_quant(e) &&
 	    e->gran != QN_PER_TENSOR && (e->gran != QN_PER_AXIS || e->axis[0] == out->axis))
 		return qn_flow_all_rows(s, n, "each of its rows has a scale of its own");

@@ -33,6 +33,7 @@ static inline bool
 qn_flow_same(const qn_rows *x, int32_t axis, qn_rows *out)
 {
 	*out = *x;
+	out->copied = false;
 	out->axis = axis;
 	out->reads = (qn_reads){1, 0, 1};
 	return true;

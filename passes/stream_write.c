@@ -63,6 +63,8 @@ cut(qn_stream *s, qn_id x, int32_t axis, int64_t from, int64_t to)
 	return qn_graph_op(s->to, QN_OP_slice, NULL, 1, &x, &a, NULL);
 }
 
+static qn_id write_rows(qn_stream *s, const qn_node *n, const qn_rows *r, int64_t p, int64_t q);
+
 /* Rows [p, q) of value id of g. */
 static qn_id
 rows_of(qn_stream *s, qn_id id, int64_t p, int64_t q)
@@ -70,6 +72,8 @@ rows_of(qn_stream *s, qn_id id, int64_t p, int64_t q)
 	const qn_rows *r = &s->rows[id];
 	const int64_t fresh = qn_rows_fresh(r);
 
+	if (r->copied) /* equal ones become one afterwards */
+		return write_rows(s, qn_graph_node(s->g, id), r, p, q);
 	if (r->first != 0 && q <= r->head)
 		return cut(s, r->first, r->axis, p, q);
 	if (p >= fresh)

@@ -63,6 +63,17 @@ tail -c +129 y.npy | head -c 12 >first
 same 'the last hop' first last
 case_of 'sequences twice' 2 data.sequence 'each sample is a sequence of 6 steps already' run -q stream.qir x.npy --sequence 6 -o out.npy
 
+# Between passes: the same network in the end, or one that is calibrated on hops.
+good "streamed after quantize" opt -q net.qir --calib x.npy --stop-after=quantize --stream axis=1,hop=2 -o part.json
+good "from quantize on" compile -q part.json --calib x.npy -o rest
+good 'window' run -q i8.json x.npy -o window.npy
+for pass in calibrate bind requantize legalize; do
+	good "streamed after $pass" opt -q net.qir --calib x.npy --stop-after=$pass --stream axis=1,hop=2 -o part.json
+	good "from $pass on" opt -q part.json --calib x.npy --stop-after=tables -o rest.json
+	silent "run from $pass on" run -q rest.json x.npy -o hop.npy
+	same "streamed after $pass" window.npy hop.npy
+done
+
 # Calibration on the stream: another network of values, as accurate.
 good 'calibrated on hops' compile -q stream.qir --calib x.npy --self-test 2 -o hops
 has_words 'calibrated on hops' stdout 'state  |input        x : tensor<1x2x4x1'
