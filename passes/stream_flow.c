@@ -13,10 +13,11 @@
 bool
 qn_flow_all_rows(qn_stream *s, const qn_node *n, const char *why)
 {
-	return qn_stream_refuse(s, n, "stream.op",
-				"%s; cut the network before it (--cut NAME), or compute it and what follows "
-				"from the whole window in each run: --stream …,window=%s",
-				why, n->name);
+	return qn_stream_refuse(
+		s, n, "stream.op",
+		"%s; cut the network before it (--cut NAME), or compute it and what follows "
+		"from the whole window in each run: --stream …,window=%s",
+		why, n->name);
 }
 
 /* Reports stream.operand: why; false. */
