@@ -84,6 +84,8 @@ bool qn_lib_bind(qn_lib_walk *w, const qn_item *operand, size_t noperand, const 
 /* A graph with these operands, as w calls it; its results are a list. */
 bool qn_lib_expand(qn_lib_walk *w, const char *name, size_t noperand, const qn_item *operand,
 		   size_t nattr, const qn_lib_attr *attr, size_t wanted, qn_item *out);
+/* The graph of this name, for one of the library or of a file that was added; NULL: there is none. */
+qn_lib_def *qn_lib_find(qn_lib *lib, bool added, const char *name);
 /* Walks a graph once without computing anything. */
 bool qn_lib_check_def(qn_lib *lib, qn_lib_def *def);
 
