@@ -46,6 +46,9 @@ void qn_files_abandon(qn_env *env);
 const char *qn_path_folder(qn_arena *a, const char *path);
 const char *qn_path_base(const char *path);
 const char *qn_path_join(qn_arena *a, const char *folder, const char *name);
+/* The last part without its extension, in arena a; whether the path ends with `end`, an extension with its dot. */
+const char *qn_path_stem(qn_arena *a, const char *path);
+bool qn_path_ends(const char *path, const char *end);
 
 /* The path of a file that the model file `model` in `folder` (with its '/', "": here) names; NULL: *wrong says why it is not
  * read (formats/file_named.c). */

@@ -132,26 +132,17 @@ qn_json_inline(qn_json_reader *r, const qn_json *v, const char *name, const qn_j
 
 /* ---- other files ---- */
 
-static bool
-ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s);
-	size_t k = strlen(end);
-
-	return n > k && strcmp(s + n - k, end) == 0;
-}
-
 static source *
 open_source(qn_json_reader *r, const qn_json *v)
 {
 	const char *name = v->string;
-	bool safetensors = ends_with(name, ".safetensors");
+	bool safetensors = qn_path_ends(name, ".safetensors");
 	source *s = qn_map_gets(&r->files, name);
 	const char *wrong;
 
 	if (s != NULL)
 		return s;
-	if (!safetensors && !ends_with(name, ".npy") && !qn_json_is_archive(name)) {
+	if (!safetensors && !qn_path_ends(name, ".npy") && !qn_json_is_archive(name)) {
 		qn_json_error(r, v, "tensor.path",
 			      "'%s' is not the name of a .safetensors, .npy, .gguf or .irpa file, "
 			      "such as weights/net.safetensors",

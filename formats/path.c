@@ -16,6 +16,24 @@ qn_path_base(const char *path)
 }
 
 const char *
+qn_path_stem(qn_arena *a, const char *path)
+{
+	const char *base = qn_path_base(path);
+	const char *dot = strrchr(base, '.');
+
+	return qn_arena_strn(a, base,
+			     dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base));
+}
+
+bool
+qn_path_ends(const char *path, const char *end)
+{
+	const size_t n = strlen(path), k = strlen(end);
+
+	return n >= k && strcmp(path + n - k, end) == 0;
+}
+
+const char *
 qn_path_folder(qn_arena *a, const char *path)
 {
 	return qn_arena_strn(a, path, (size_t)(qn_path_base(path) - path));

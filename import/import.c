@@ -9,14 +9,6 @@
 #include "formats/folder.h"
 #include "ir/diag.h"
 
-static bool
-ends_with(const char *s, const char *end)
-{
-	size_t n = strlen(s), k = strlen(end);
-
-	return n >= k && strcmp(s + n - k, end) == 0;
-}
-
 qn_import_format
 qn_import_format_of(const char *path)
 {
@@ -31,7 +23,7 @@ qn_import_format_of(const char *path)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-		if (ends_with(path, rows[i].end))
+		if (qn_path_ends(path, rows[i].end))
 			return rows[i].format;
 	return qn_folder_is(path) ? QN_IMPORT_HUGGING_FACE : QN_IMPORT_NONE;
 }
