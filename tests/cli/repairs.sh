@@ -111,9 +111,9 @@ case_of equalize-nothing 0 equalize.dropped 'none of 0 groups' compile -q alone.
 # What cannot be.
 silent integer opt $digits --stop-after legalize -o one.json
 silent stats calibrate -q "$E/digits.json" --calib "$E/calib.npy" -o stats.json
-case_of no-samples 2 repair.no-data 'give samples (--calib)' compile -q "$E/digits.json" --stats stats.json --bias-correction -o no
+case_of no-samples 2 repair.no-data 'give samples (--calib FILE.npy)' compile -q "$E/digits.json" --stats stats.json --bias-correction -o no
 silent both-given compile -q "$E/digits.json" --stats stats.json --calib "$E/calib.npy" --bias-correction -o yes
-case_of equalize-no-samples 2 equalize.no-data 'give samples (--calib)' compile -q "$E/digits.json" --stats stats.json --equalize -o no
+case_of equalize-no-samples 2 equalize.no-data 'give samples (--calib FILE.npy)' compile -q "$E/digits.json" --stats stats.json --equalize -o no
 case_of equalize-stats 2 equalize.ranges 'give samples alone' compile -q "$E/digits.json" --stats stats.json --calib "$E/calib.npy" --equalize -o no
 case_of equalize-late 2 option.late 'integer already' compile -q one.json --calib "$E/calib.npy" --equalize -o no
 case_of equalize-unasked 2 pass.absent 'neither the option equalize nor a recipe' opt $digits --stop-after equalize
