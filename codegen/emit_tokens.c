@@ -70,6 +70,7 @@ put_numbers(const char *type, const char *table, const int32_t *x, const uint8_t
 			qn_buf_puts(b, "\n\t");
 			qn_buf_flush(b);
 		}
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one of both is there */
 		qn_buff(b, "%d,", (int)(x != NULL ? x[i] : bytes[i]));
 	}
 	qn_buf_puts(b, n > 0 ? "\n};\n" : "0};\n");
