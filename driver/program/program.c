@@ -111,6 +111,7 @@ program_suggest(const char *best)
 	fprintf(stderr, "\n");
 }
 
+#undef program_bad_value /* where __clang_analyzer__ is defined */
 qn_status
 program_bad_value(const char *option, const char *value, const char *expected)
 {
