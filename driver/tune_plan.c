@@ -16,9 +16,9 @@ qn_tune_ways_of(const qn_tune_row *r, bool wide, qn_tune_way *to)
 {
 	size_t n = 0;
 
-	for (uint8_t k = 0; k < QN_TUNE_STORAGES; k++)
+	for (unsigned k = 0; k < QN_TUNE_STORAGES; k++)
 		if (r->can[k])
-			to[n++] = (qn_tune_way){.pick = {k, false},
+			to[n++] = (qn_tune_way){.pick = {(uint8_t)k, false},
 						.noise = r->weights[k] + r->data[0],
 						.bytes = r->bytes[k],
 						.instructions = r->instructions[k]};

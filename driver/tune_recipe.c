@@ -22,9 +22,9 @@ most_frequent(const qn_tune_table *t, const qn_tune_pick *pick)
 
 	for (size_t i = 0; i < t->n; i++)
 		count[pick[i].storage] += t->row[i].has_weights;
-	for (uint8_t k = 1; k < QN_TUNE_STORAGES; k++)
+	for (unsigned k = 1; k < QN_TUNE_STORAGES; k++)
 		if (count[k] > count[best])
-			best = k;
+			best = (uint8_t)k;
 	return best;
 }
 

@@ -49,8 +49,8 @@ add_uniform(const qn_tune_search *s, items *to, qn_arena *a)
 	const qn_tune_repairs usual = qn_tune_usual_repairs(s),
 			      none = {.rounding = QN_WEIGHTS_NEAREST};
 
-	for (uint8_t k = 0; k < QN_TUNE_STORAGES; k++)
-		add_item(to, qn_tune_uniform(k, false, &usual, a), true);
+	for (unsigned k = 0; k < QN_TUNE_STORAGES; k++)
+		add_item(to, qn_tune_uniform((uint8_t)k, false, &usual, a), true);
 	if (qn_tune_may_be_wide(s))
 		add_item(to, qn_tune_uniform(QN_TUNE_I8, true, &usual, a), true);
 	add_item(to, qn_tune_uniform(QN_TUNE_I8, false, &none, a), false);

@@ -81,7 +81,7 @@ number(qn_flex *f, size_t at, size_t width, uint64_t *out)
 static bool
 follow(qn_flex *f, size_t at, size_t width, size_t *out)
 {
-	uint64_t back;
+	uint64_t back = 0;
 
 	if (!number(f, at, width, &back) || back > at)
 		return damaged(f);
@@ -93,7 +93,7 @@ follow(qn_flex *f, size_t at, size_t width, size_t *out)
 static bool
 count(qn_flex *f, size_t at, size_t width, size_t each, size_t *out)
 {
-	uint64_t n;
+	uint64_t n = 0;
 
 	if (at < width || !number(f, at - width, width, &n))
 		return damaged(f);
@@ -136,7 +136,7 @@ real(qn_flex *f, uint64_t bits, size_t width, qn_item *out)
 static bool
 scalar(qn_flex *f, size_t at, size_t width, unsigned kind, qn_item *out)
 {
-	uint64_t bits;
+	uint64_t bits = 0;
 
 	if (!number(f, at, width, &bits))
 		return false;
@@ -151,7 +151,7 @@ scalar(qn_flex *f, size_t at, size_t width, unsigned kind, qn_item *out)
 static bool
 text(qn_flex *f, const place *p, qn_item *out)
 {
-	size_t at, n;
+	size_t at = 0, n = 0;
 
 	if (!follow(f, p->at, p->width, &at))
 		return false;
@@ -173,7 +173,7 @@ text(qn_flex *f, const place *p, qn_item *out)
 static bool
 simple(qn_flex *f, const place *p, qn_item *out)
 {
-	size_t at;
+	size_t at = 0;
 
 	switch (p->kind) {
 	case FLEX_NULL:
@@ -232,7 +232,7 @@ list(qn_flex *f, const place *p, qn_item *out)
 	const unsigned kind = elements(p->kind);
 	const bool typed = kind != FLEX_VECTOR;
 	const size_t width = p->inner;
-	size_t at, n = is_fixed(p->kind) ? 2 + (p->kind - FLEX_INT_2) / 3 : 0;
+	size_t at = 0, n = is_fixed(p->kind) ? 2 + (p->kind - FLEX_INT_2) / 3 : 0;
 
 	if (!follow(f, p->at, p->width, &at))
 		return false;
@@ -257,7 +257,7 @@ list(qn_flex *f, const place *p, qn_item *out)
 static bool
 entry(qn_flex *f, const place *value, const place *key, qn_lib_attr *out)
 {
-	qn_item name;
+	qn_item name = {0};
 
 	f->key = NULL;
 	if (!text(f, key, &name))
@@ -271,8 +271,8 @@ size_t
 qn_flex_attributes(qn_flex *f, qn_lib_attr **out)
 {
 	const size_t width = f->n > 2 ? f->data[f->n - 1] : 0;
-	size_t at, n, keys, nkey, found = 0;
-	uint64_t key_width;
+	size_t at = 0, n = 0, keys = 0, nkey = 0, found = 0;
+	uint64_t key_width = 0;
 
 	*out = NULL;
 	if (f->n == 0)

@@ -107,7 +107,7 @@ static qn_id
 stack(qn_onnx *o, const repeat *r, uint32_t i, int64_t axis, bool reversed)
 {
 	qn_id *x = QN_NEW(o->im.scratch, qn_id, (size_t)r->steps + 1);
-	int32_t at;
+	int32_t at = 0;
 
 	if (r->steps == 0)
 		return qn_importer_refuse(
