@@ -156,14 +156,21 @@ stacked(qn_tfl_op *o, const qn_tfl_counter *place)
 		o->to[0]->id = qn_importer_drop_dim(o->im, x, place->at);
 }
 
+/* The count that input i is, or NULL. */
+static const qn_tfl_counter *
+counter_of(const qn_tfl_op *o, uint32_t i)
+{
+	return o->from[i] != NULL ? o->from[i]->counter : NULL;
+}
+
 static void
 pack(qn_tfl_op *o)
 {
 	qn_tfl_counter *c = QN_NEW(o->im->scratch, qn_tfl_counter, 1);
 
 	for (uint32_t i = 0; i < o->nin; i++)
-		if (o->from[i]->counter != NULL) {
-			*c = *o->from[i]->counter;
+		if (counter_of(o, i) != NULL) {
+			*c = *counter_of(o, i);
 			c->at = (int32_t)i;
 		}
 	o->to[0]->counter = c;
@@ -176,8 +183,8 @@ qn_tfl_reads_counter(qn_tfl_op *o, int64_t code)
 	const qn_tfl_counter *c = NULL;
 
 	for (uint32_t i = 0; i < o->nin; i++)
-		if (o->from[i] != NULL && o->from[i]->counter != NULL)
-			c = o->from[i]->counter;
+		if (counter_of(o, i) != NULL)
+			c = counter_of(o, i);
 	if (c == NULL)
 		return false;
 	o->is_read = true;
@@ -187,7 +194,13 @@ qn_tfl_reads_counter(qn_tfl_op *o, int64_t code)
 	else if (code == QN_TFL_PACK)
 		pack(o);
 	else if ((o->in[value] = qn_tfl_value(o->f, o->from[value])) != 0 &&
-		 qn_tfl_type(o->f, o->to[0]) != NULL)
-		code == QN_TFL_GATHER ? gather(o, c) : stacked(o, o->from[0]->counter);
+		 qn_tfl_type(o->f, o->to[0]) != NULL) {
+		const qn_tfl_counter *place = counter_of(o, 0);
+
+		if (code == QN_TFL_GATHER)
+			gather(o, c);
+		else if (place != NULL)
+			stacked(o, place);
+	}
 	return true;
 }

@@ -106,6 +106,7 @@ store(qn_env *env, qn_diag d, const char *id, const char *place, const char *fmt
 	list->item[list->n++] = d;
 }
 
+#undef qn_report /* where __clang_analyzer__ is defined */
 qn_status
 qn_report(qn_env *env, qn_status status, const char *id, const char *place, const char *fmt, ...)
 {

@@ -153,6 +153,7 @@ put(qn_arena *a, qn_layout_tensor *t, const char *name, const qn_dtype *dtype, i
 	uint8_t *data = QN_NEW(a, uint8_t, (size_t)n * dtype->bytes);
 
 	for (int64_t i = 0; i < n; i++)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): one of both is there */
 		qn_dtype_store(dtype, data, i, v != NULL ? (double)v[i] : w[i]);
 	*p = (qn_plane){.name = name,
 			.dtype = dtype,

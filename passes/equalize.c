@@ -103,6 +103,8 @@ pads_zeros(const qn_node *n)
 static bool
 keeps_channels(const finder *f, const qn_node *n)
 {
+	int64_t channels;
+
 	switch ((int)n->op) {
 	case QN_OP_relu:
 	case QN_OP_leaky_relu:
@@ -114,8 +116,9 @@ keeps_channels(const finder *f, const qn_node *n)
 		return pads_zeros(n);
 	case QN_OP_reshape:
 	case QN_OP_flatten: /* channels are last: they repeat */
-		return n->type->rank > 1 && channels_of(f, n->in[0]) > 0 &&
-		       n->type->dim[n->type->rank - 1] % channels_of(f, n->in[0]) == 0;
+		channels = channels_of(f, n->in[0]);
+		return n->type->rank > 1 && channels > 0 &&
+		       n->type->dim[n->type->rank - 1] % channels == 0;
 	default:
 		return false;
 	}

@@ -152,7 +152,7 @@ qn_requantize(qn_model *m, const qn_requant_opts *opts)
 	qn_rqz_find_ends(&state, g);
 	QN_TRY(qn_rewrite(m, g, ends, QN_COUNT(ends), &state, &g));
 	if (state.opts->require_int)
-		QN_TRY(qn_require_integer(m, g, opts->exact));
+		QN_TRY(qn_require_integer(m, g, state.opts->exact));
 	qn_model_set_graph(m, g);
 	return QN_OK;
 }
