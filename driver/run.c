@@ -190,7 +190,8 @@ keep_results(void *user, qn_env *env, const qn_interp *in, size_t first, size_t 
 	results *r = user;
 
 	(void)env;
-	r->tracing.run = first + n;
+	if (r->tracing.fn != NULL) /* then there is one worker */
+		r->tracing.run = first + n;
 	for (size_t k = 0; k < r->n; k++) {
 		for (size_t j = 0; j < n; j++) {
 			qn_tensor y = qn_interp_output_of(in, k, j);
