@@ -72,7 +72,9 @@ finish_type(const qn_params_model *x, const qn_params_target *t, qn_elem *desc, 
 		desc->naxis = 1;
 		desc->axis = &axis;
 	}
-	QN_TRY(qn_elem_make(&x->m->types, t->name, desc, &e));
+	const qn_status status = qn_elem_make(&x->m->types, t->name, desc, &e);
+	desc->axis = NULL; /* it ends with this call */
+	QN_TRY(status);
 	*out = qn_type_with_elem(&x->m->types, shape, e);
 	return QN_OK;
 }

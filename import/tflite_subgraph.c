@@ -17,6 +17,7 @@ qn_tfl_is_handle(const qn_tfl_tensor *t)
 void
 qn_tfl_of_run(qn_tfl *f, qn_tfl_tensor *t)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): operands() refuses NULL */
 	if (!t->is_of_run)
 		f->now->of_run[f->now->nof_run++] = t;
 	t->is_of_run = true;

@@ -150,10 +150,11 @@ static void
 live_in_loop(qn_slots *s, const qn_graph *g, const qn_loops *l, qn_id id)
 {
 	const qn_op op = qn_graph_node(g, id)->op;
-	const qn_loop *loop = l->with[id] != 0 ? &l->loop[l->with[id] - 1] : NULL;
 
-	if (loop != NULL &&
-	    (op == QN_OP_loop_carry || op == QN_OP_loop_stack || op == QN_OP_loop_last)) {
+	if (l->with[id] == 0)
+		return;
+	const qn_loop *loop = &l->loop[l->with[id] - 1];
+	if (op == QN_OP_loop_carry || op == QN_OP_loop_stack || op == QN_OP_loop_last) {
 		qn_slot *slot = qn_slots_of(s, id, 0);
 
 		slot->made = loop->begin;
