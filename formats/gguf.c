@@ -295,7 +295,7 @@ place_tensors(reader *r, range *at, uint64_t alignment)
 					 "file complete?",
 					 room, (unsigned long long)at[i].end);
 		r->d->tensor[i].t.plane[0].data =
-			r->begin + (at[i].begin < at[i].end ? padded + at[i].begin : 0);
+			r->begin + (at[i].begin < at[i].end ? padded + (size_t)at[i].begin : 0);
 	}
 	if (r->d->n > 1)
 		qsort(at, r->d->n, sizeof *at, by_begin);

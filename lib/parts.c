@@ -228,7 +228,7 @@ bool
 qn_lib_indexed(qn_lib_walk *w, qn_item *x)
 {
 	qn_item from = qn_item_int(0), to = qn_item_int((int64_t)x->n);
-	size_t a, b;
+	size_t a = 0, b = 0;
 
 	if (!qn_text_peek(&w->r.text, ":") && !qn_lib_expression(w, &from))
 		return false;
