@@ -279,7 +279,7 @@ static qn_status
 place_tensors(reader *r, range *at, uint64_t alignment)
 {
 	const size_t header = (size_t)(r->at - r->begin);
-	const size_t padded = (header + alignment - 1) / alignment * alignment;
+	const size_t padded = (size_t)((header + alignment - 1) / alignment * alignment);
 	const size_t all = (size_t)(r->end - r->begin), room = padded < all ? all - padded : 0;
 
 	for (size_t i = 0; i < r->d->n; i++) {

@@ -83,7 +83,7 @@ static bool
 typed(qn_arena *a, segment text, const qn_dtype **dtype, int32_t *rank, int64_t *dim)
 {
 	const char *s = (const char *)text.data;
-	const char *open = text.n > 0 ? memchr(s, '{', text.n) : NULL, *where;
+	const char *open = text.n > 0 ? memchr(s, '{', (size_t)text.n) : NULL, *where;
 	qn_json_doc doc;
 	qn_diag_mark mark = qn_diag_mark_now(a->env);
 
