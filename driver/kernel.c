@@ -38,7 +38,7 @@ add(void *arg, qn_arena *scratch)
 	if (op == QN_NOP || !has_kernel(op))
 		return qn_report(env, QN_EUSAGE, "kernel.register",
 				 c->desc->name != NULL ? c->desc->name : "",
-				 "'%s' is no built-in op with a kernel of one node", name);
+				 "'%s' is not a built-in op that one kernel computes", name);
 	return qn_override_register(env, &c->ctx->arena, op, c->desc);
 }
 

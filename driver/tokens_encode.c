@@ -4,11 +4,11 @@
  *
  *   parts, by their first bytes     t |h |e |         length 1 1 1, before - 0 1
  *   heap, the best first            (h e) rank 3, (t h) rank 7
- *   after a merge                   t |he   |         length 1 2 0; (t h) is none any more, (t he) is new */
+ *   after a merge                   t |he   |         length 1 2 0; (t h) no longer exists, (t he) is new */
 #include "driver/tokens_encode.h"
 
 /* Two parts that are a piece together, by its rank, the place of the first and their lengths: a pair whose lengths have
- * changed is none any more. */
+ * changed no longer exists. */
 typedef struct pair {
 	int32_t rank, at, left, right;
 } pair;

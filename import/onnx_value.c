@@ -184,7 +184,7 @@ qn_onnx_out_turned(qn_onnx_out *o, const qn_tensor *x, int64_t first)
 
 /* x as it stands in the file. */
 static const qn_tensor *
-arranged(qn_onnx_out *o, const qn_tensor *x, const qn_onnx_held *how, int32_t rank)
+in_file_order(qn_onnx_out *o, const qn_tensor *x, const qn_onnx_held *how, int32_t rank)
 {
 	if (how->channels != 0)
 		x = qn_onnx_out_turned(o, x, x->type->dim[1] / how->channels);
@@ -197,9 +197,9 @@ constant_of_blocks(qn_onnx_out *o, const qn_node *c, const qn_onnx_held *how, in
 {
 	qn_onnx_blocks b = qn_onnx_out_split(o, c->value);
 
-	b.codes = arranged(o, b.codes, how, rank);
-	b.scale = arranged(o, b.scale, how, rank);
-	b.zp = arranged(o, b.zp, how, rank);
+	b.stored = in_file_order(o, b.stored, how, rank);
+	b.scale = in_file_order(o, b.scale, how, rank);
+	b.zp = in_file_order(o, b.zp, how, rank);
 	return qn_onnx_out_blocks(o, c, c->type->elem, &b);
 }
 
@@ -223,7 +223,7 @@ constant(qn_onnx_out *o, qn_id id, qn_onnx_held how, int32_t rank)
 		*held = (qn_onnx_held){qn_onnx_out_tensors(o) + 1, how.perm, how.channels};
 	if (blocks)
 		return constant_of_blocks(o, c, &how, rank);
-	x = arranged(o, x, &how, rank);
+	x = in_file_order(o, x, &how, rank);
 	if (!qn_elem_is_quant(x->type->elem))
 		return qn_onnx_out_tensor(o, base, x);
 	const char *y = qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "quantized"), x);

@@ -150,8 +150,8 @@ const char *qn_onnx_out_base(const qn_onnx_out *o, const qn_node *n);
 
 /* A constant quantized in blocks, as values with a scale and a zero point for each (onnx_write_blocks.c). */
 typedef struct qn_onnx_blocks {
-	const qn_tensor *codes, *scale, *zp; /* of one shape */
-	bool has_zp;                         /* some are not 0 */
+	const qn_tensor *stored, *scale, *zp; /* of one shape */
+	bool has_zp;                          /* some are not 0 */
 } qn_onnx_blocks;
 
 qn_onnx_blocks qn_onnx_out_split(qn_onnx_out *o, const qn_tensor *x);

@@ -17,8 +17,8 @@ qn_onnx_out_split(qn_onnx_out *o, const qn_tensor *x)
 	qn_onnx_blocks b;
 	void *scales, *zps;
 
-	b.codes = qn_tensor_view(o->a, qn_type_with_elem(types, t, qn_elem_plain(types, e->plain)),
-				 x->data);
+	b.stored = qn_tensor_view(o->a, qn_type_with_elem(types, t, qn_elem_plain(types, e->plain)),
+				  x->data);
 	b.scale = qn_tensor_new(o->a, qn_type_plain(types, QN_PLAIN_f32, t->rank, t->dim), &scales);
 	b.zp = qn_tensor_new(o->a, qn_type_plain(types, e->plain, t->rank, t->dim), &zps);
 	b.has_zp = false;
@@ -119,7 +119,7 @@ qn_onnx_out_blocks(qn_onnx_out *o, const qn_node *n, const qn_elem *e, const qn_
 
 	choose(b, e, &axis, &block);
 	const char *in[3] = {
-		qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "quantized"), b->codes),
+		qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "quantized"), b->stored),
 		qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "scale"),
 				   firsts(o, b->scale, axis, block)),
 		b->has_zp ? qn_onnx_out_tensor(o, qn_onnx_out_named(o, base, "zero_point"),

@@ -87,6 +87,25 @@ qn_graph_add_part(qn_graph *g, const qn_part **last, const qn_part *part)
 	return &own->next;
 }
 
+bool
+qn_graph_copy_nodes(qn_graph *to, const qn_graph *from, const bool *need, qn_id *map)
+{
+	for (qn_id id = 1; id < from->n; id++) {
+		qn_node n = *qn_graph_node(from, id);
+		qn_id *in = QN_NEW(from->model->scratch, qn_id, n.nin + 1);
+
+		if (map[id] != 0 || (need != NULL && !need[id]))
+			continue;
+		for (uint32_t i = 0; i < n.nin; i++)
+			in[i] = map[n.in[i]];
+		n.in = in;
+		map[id] = qn_graph_add(to, &n);
+		if (map[id] == 0)
+			return false;
+	}
+	return true;
+}
+
 void
 qn_graph_copy_facts(qn_graph *to, const qn_graph *from)
 {

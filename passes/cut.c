@@ -52,25 +52,6 @@ mark_states(const qn_graph *g, bool *need)
 		need[g->output[i].value] = true;
 }
 
-static bool
-copy_needed(const qn_graph *g, const bool *need, qn_graph *to, qn_id *map)
-{
-	for (qn_id id = 1; id < g->n; id++) {
-		qn_node n = *qn_graph_node(g, id);
-		qn_id *in = QN_NEW(g->model->scratch, qn_id, n.nin + 1);
-
-		if (!need[id])
-			continue;
-		for (uint32_t i = 0; i < n.nin; i++)
-			in[i] = map[n.in[i]];
-		n.in = in;
-		map[id] = qn_graph_add(to, &n);
-		if (map[id] == 0)
-			return false;
-	}
-	return true;
-}
-
 qn_status
 qn_cut(qn_model *m, const char *place, size_t n, const char *const *name)
 {
@@ -96,7 +77,7 @@ qn_cut(qn_model *m, const char *place, size_t n, const char *const *name)
 	mark_needed(g, need);
 	to = qn_graph_new(m, g->name);
 	qn_graph_copy_facts(to, g);
-	if (!copy_needed(g, need, to, map))
+	if (!qn_graph_copy_nodes(to, g, need, map))
 		return QN_EINVALID;
 	for (size_t i = 0; i < n; i++)
 		qn_graph_output(to, name[i], map[value[i]]);

@@ -23,26 +23,6 @@ pinned(qn_model *m, const qn_node *n, size_t number, size_t npin, qn_pin *pin, c
 	return *out != 0;
 }
 
-static qn_status
-copy_nodes(const qn_graph *g, qn_graph *to, qn_id *map)
-{
-	for (qn_id id = 1; id < g->n; id++) {
-		qn_node n = *qn_graph_node(g, id);
-		qn_id *in = QN_NEW(g->model->scratch, qn_id, n.nin + 1);
-
-		if (map[id] != 0)
-			continue;
-		for (uint32_t i = 0; i < n.nin; i++)
-			in[i] = map[n.in[i]];
-		n.in = in;
-		map[id] = qn_graph_add(to, &n);
-		if (map[id] == 0)
-			return QN_EINVALID;
-	}
-	qn_graph_copy_outputs(to, g, map);
-	return QN_OK;
-}
-
 qn_status
 qn_pin_inputs(qn_model *m, const char *place, size_t n, qn_pin *pin)
 {
@@ -64,7 +44,9 @@ qn_pin_inputs(qn_model *m, const char *place, size_t n, qn_pin *pin)
 	if (!ok)
 		return QN_EUSAGE;
 	qn_graph_copy_facts(to, g);
-	QN_TRY(copy_nodes(g, to, map));
+	if (!qn_graph_copy_nodes(to, g, NULL, map))
+		return QN_EINVALID;
+	qn_graph_copy_outputs(to, g, map);
 	m->graph[m->ngraph - 1] = to;
 	return QN_OK;
 }
