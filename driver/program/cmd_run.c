@@ -47,8 +47,13 @@ run(qn_ctx *ctx, const options *o)
 			nout, o->nout);
 		return QN_EUSAGE;
 	}
+	size_t lines = 0;
 	status = qn_run_traced(m, in.n, in.array, o->real, nout, out,
-			       o->trace_ops ? program_print_traced : NULL, NULL);
+			       o->trace_ops ? program_print_traced : NULL, &lines);
+	if (status == QN_OK && o->trace_ops && lines == 0)
+		fprintf(stderr,
+			"quern run: --trace-ops: the graph has no trace op that an output depends "
+			"on (docs/ir.md)\n");
 	if (status == QN_OK && o->nout > 0)
 		return qn_arrays_save(ctx, nout, (const qn_array *const *)out, o->out);
 	for (size_t k = 0; status == QN_OK && k < nout; k++)

@@ -55,7 +55,9 @@ print_range(const qn_traced *v)
 int
 program_print_traced(void *user, const qn_traced *v)
 {
-	(void)user;
+	size_t *lines = user;
+
+	++*lines;
 	printf("trace '%s' run %llu: %s", v->key, (unsigned long long)v->run, v->type);
 	print_range(v);
 	printf("\n");

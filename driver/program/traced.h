@@ -5,7 +5,7 @@
 
 #include "quern/measure.h"
 
-/* A qn_trace_fn: prints key, run, type, and the range of the stored values. */
+/* A qn_trace_fn: prints key, run, type, and the range of the stored values; user: counts the lines (size_t). */
 int program_print_traced(void *user, const qn_traced *value);
 
 #endif

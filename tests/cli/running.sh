@@ -278,6 +278,8 @@ graph @main(%x: tensor<1x2xf32>) {
 }
 END
 printf '1,2\n-3,0.5\n' >two.csv
+run run -q "$E/digits.json" "$E/test_x.npy" --trace-ops
+has_words 'no trace ops' stderr 'the graph has no trace op'
 good 'trace ops' run -q traced.qir two.csv --trace-ops
 cat >want <<'END'
 trace 'negated' run 0: tensor<1x2xf32>, -2 … -1
