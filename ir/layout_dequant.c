@@ -40,7 +40,7 @@ unpack_super(const qn_layout_tensor *t, int64_t i, qn_unpacked *out)
 {
 	const uint8_t *plane[7];
 	const qn_plane *d = qn_layout_plane(t, "d"), *dmin = qn_layout_plane(t, "dmin");
-	uint8_t block[144];
+	uint8_t block[144] = {0}; /* without d and dmin */
 
 	super_planes(t, plane);
 	qn_super_from_planes(plane, i, block);
