@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "quern/quern.h"
+#include "quern/context.h"
 
 #if defined(__GNUC__)
 #define QN_MUST_CHECK __attribute__((warn_unused_result))

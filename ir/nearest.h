@@ -8,7 +8,7 @@
  *                    "unknown op '%s'" QN_DID_YOU_MEAN, name, QN_SUGGEST(best));
  *
  * gives "unknown op 'covn2d'; did you mean 'conv2d'?", or nothing after the name where no known
- * one is near.  qn_nearer_name is public (quern/quern.h): programs use it for their own options. */
+ * one is near.  qn_nearer_name is public (quern/context.h): programs use it for their own options. */
 #ifndef QN_IR_NEAREST_H
 #define QN_IR_NEAREST_H
 

@@ -95,8 +95,8 @@ QN_API qn_status qn_stats_load(qn_ctx *ctx, const char *path, qn_stats **out);
 QN_API qn_status qn_stats_save(const qn_stats *s, const char *path);
 /* 1 when it holds all samples and all passes of the method. */
 QN_API int qn_stats_complete(const qn_stats *s);
-/* Gap k, from 0, in the batches that this pass has observed: *first to *last, from 0; 0: there is none.
- * *all: the batches of the data set, or NULL. */
+/* Gap k, from 0, in the batches that this pass has observed: *first to *last, from 0; 0: there is
+ * none.  *all: the batches of the data set, or NULL. */
 QN_API int qn_stats_missing(const qn_stats *s, size_t k, uint64_t *first, uint64_t *last,
 			    uint64_t *all);
 /* Writes for people what was chosen and why: for one value its range, the share that is clipped,

@@ -113,9 +113,10 @@ typedef struct qn_op_desc {
  * name is taken. */
 QN_API qn_status qn_op_register(qn_ctx *ctx, const qn_op_desc *desc);
 
-/* Reads a file of compositions (docs/compositions.md): custom operators, by ONNX's domain or TFLite's custom
- * code, as graphs of built-in ones, for the models that the context imports from now on.  It is checked as a
- * whole.  A file that was read already is not read again.  Errors: lib.syntax, lib.name, lib.operator (defined already) … */
+/* Reads a file of compositions (docs/compositions.md): custom operators, by ONNX's domain or
+ * TFLite's custom code, as graphs of built-in ones, for the models that the context imports from
+ * now on.  It is checked as a whole.  A file that was read already is not read again.  Errors:
+ * lib.syntax, lib.name, lib.operator (defined already) … */
 QN_API qn_status qn_compositions_load(qn_ctx *ctx, const char *path);
 
 /* A real multiplier M >= 0 as m * 2^(s-31), as qn_apply of quern/fixed.h takes it: m in [2^30,

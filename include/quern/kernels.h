@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels.h - kernels that the host defines for operators of Quern: for nodes with these storage types
- * and layouts the interpreter calls the host's function, and emitted C its text.
+/* kernels.h - kernels that the host defines for operators of Quern: for nodes with these storage
+ * types and layouts the interpreter calls the host's function, and emitted C its text.
  *
  *   const char *const in[] = {"i8", "i8 block 32"};              dense with weights in q8_0, no bias
  *   const qn_kernel_desc mine = {.size = sizeof mine, .name = "acme.dense_q8", .op = "dense",
@@ -12,14 +12,14 @@
  * Which kernel a node on quantized values gets: of those of the host that match, the one of the
  * largest salience that does not decline (of equal ones the one registered last); then Quern's, the
  * packed one for the target before the plain one; then, only with qn_kernel_rules.allow_dequantize
- * and in the interpreter alone, its float function on dequantized values.  qn_emit_opts.explain says
- * which one each step has, and which declined and why.
+ * and in the interpreter alone, its float function on dequantized values.  qn_emit_opts.explain
+ * says which one each step has, and which declined and why.
  *
  * Nodes whose values are all plain integers have no custom kernels.
  *
  * A kernel computes what docs/quantization.md says of the op, byte for byte, and so does its text;
- * the self-test of emitted C compares both.  It computes one node: sums of a product are its result,
- * and the requantize that follows is a step of its own. */
+ * the self-test of emitted C compares both.  It computes one node: sums of a product are its
+ * result, and the requantize that follows is a step of its own. */
 #ifndef QUERN_KERNELS_H
 #define QUERN_KERNELS_H
 
@@ -66,9 +66,10 @@ typedef struct qn_kernel_desc {
 	size_t size;
 	const char *name; /* "acme.dense_q8": with a dot, of no other kernel */
 	const char *op;   /* "dense": a built-in op with a kernel, of no loop */
-	/* What the operands must be, in order, as many as the node has: a storage type, "i8"; one in
-	 * blocks of so many elements along the last axis, "i8 block 32" (weights in q8_0), or in any
-	 * blocks, "i8 block *"; "*" in place of a type is any, and "*" or NULL alone anything. */
+	/* What the operands must be, in order, as many as the node has: a storage type, "i8"; one
+	 * in blocks of so many elements along the last axis, "i8 block 32" (weights in q8_0), or in
+	 * any blocks, "i8 block *"; "*" in place of a type is any, and "*" or NULL alone
+	 * anything. */
 	size_t nin; /* 1 … 32 */
 	const char *const *in;
 	const char *out; /* of the result, likewise */
@@ -82,15 +83,16 @@ typedef struct qn_kernel_desc {
 		       const char **why);
 	/* Computes the result from the elements of all operands ("qs"; constants too). */
 	void (*run)(const int32_t *param, const void *const *in, void *out);
-	/* The same as C text that also compiles as C++: "static void NAME(const int32_t *param, const
-	 * void *const *in, void *out) { … }"; it may use what quern/fixed.h and the kernels define.
-	 * Both NULL: it has none. */
+	/* The same as C text that also compiles as C++: "static void NAME(const int32_t *param,
+	 * const void *const *in, void *out) { … }"; it may use what quern/fixed.h and the kernels
+	 * define.  Both NULL: it has none. */
 	const char *c_name, *c_text;
 	void *user;
 } qn_kernel_desc;
 
 /* Adds a kernel to the context; the texts are copied.  QN_EUSAGE (kernel.register): something is
- * missing, a name is taken, or the form of an operand is invalid.  A failed call changes nothing. */
+ * missing, a name is taken, or the form of an operand is invalid.  A failed call changes
+ * nothing. */
 QN_API qn_status qn_kernel_register(qn_ctx *ctx, const qn_kernel_desc *desc);
 /* Takes it away; its callbacks are not called any more.  QN_EUSAGE (kernel.unknown). */
 QN_API qn_status qn_kernel_unregister(qn_ctx *ctx, const char *name);
@@ -98,8 +100,8 @@ QN_API qn_status qn_kernel_unregister(qn_ctx *ctx, const char *name);
 /* What a dispatch may do beside the kernels of the host and of Quern; all zero: nothing. */
 typedef struct qn_kernel_rules {
 	size_t size;
-	/* The interpreter runs a node that no kernel takes in float: operands dequantized, its result
-	 * quantized.  Emitted C never does: qn_emit refuses the node. */
+	/* The interpreter runs a node that no kernel takes in float: operands dequantized, its
+	 * result quantized.  Emitted C never does: qn_emit refuses the node. */
 	int allow_dequantize;
 	/* Kernels without C text are used by the interpreter alone, and emitted C calls those that
 	 * come after them.  Without it, emitting a node with such a kernel is an error

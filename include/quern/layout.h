@@ -136,8 +136,8 @@ QN_API qn_status qn_stored_repack(const qn_stored *t, const char *layout,
 				  const qn_repack_opts *opts, qn_stored **out);
 
 /* A plain tensor of two dimensions or more in `count` parts of its first one, SplitPrimitiveTensor,
- * planes "0", "1" …: views; others, and those with too few rows, as ReplicatedTensor.  count: 2 … 8.
- * 1: a tensor of these two layouts is plain again.  QN_EUSAGE (layout.split): another count, or
+ * planes "0", "1" …: views; others, and those with too few rows, as ReplicatedTensor.  count: 2 …
+ * 8.  1: a tensor of these two layouts is plain again.  QN_EUSAGE (layout.split): another count, or
  * another layout. */
 QN_API qn_status qn_stored_split(const qn_stored *t, int count, qn_stored **out);
 
@@ -208,19 +208,20 @@ typedef struct qn_property_view {
 QN_API size_t qn_archive_properties(const qn_archive *x);
 /* Property i.  Texts live as long as the archive. */
 QN_API qn_status qn_archive_property(qn_archive *x, size_t i, qn_property_view *out);
-/* Sets a property from JSON: a bool, string, number, an array of one of them, or any other value. */
+/* Sets a property from JSON: a bool, string, number, an array of one of them, or any other
+ * value. */
 QN_API qn_status qn_archive_set_property(qn_archive *x, const char *key, const char *json);
 /* Sets all properties of another archive, which must outlive x. */
 QN_API qn_status qn_archive_copy_properties(qn_archive *x, const qn_archive *from);
 
 /* Applies quant_params.json (docs/archives.md): the weights and biases of the layers that it names
- * are quantized, quantizers of their inputs and outputs are added.  Tensors that were got before are
- * not those of the archive any more.  QN_EINVALID: quant-params.json, .layer, .missing, .overflow,
- * .shape, .zp; then the archive is as it was. */
+ * are quantized, quantizers of their inputs and outputs are added.  Tensors that were got before
+ * are not those of the archive any more.  QN_EINVALID: quant-params.json, .layer, .missing,
+ * .overflow, .shape, .zp; then the archive is as it was. */
 QN_API qn_status qn_archive_apply_quant_params(qn_archive *x, const char *path);
 
-/* Adds a tensor as `name`; its planes must outlive the archive.  QN_EUSAGE (archive.name): there is one
- * of that name. */
+/* Adds a tensor as `name`; its planes must outlive the archive.  QN_EUSAGE (archive.name): there is
+ * one of that name. */
 QN_API qn_status qn_archive_add(qn_archive *x, const char *name, const qn_stored *t);
 /* Writes a file of the format of its extension.  What the format cannot hold is converted with a
  * warning that says how (archive.property, gguf.dequantized), or an error (archive.type,

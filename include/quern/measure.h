@@ -154,8 +154,8 @@ QN_API qn_status qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, 
 
 /* ---- what each layer costs ---- */
 
-/* Values in bins of equal width from lo to hi, and the range that was chosen for them: what the least and the
- * largest quantized value stand for (of several channels the widest). */
+/* Values in bins of equal width from lo to hi, and the range that was chosen for them: what the
+ * least and the largest quantized value stand for (of several channels the widest). */
 typedef struct qn_histogram {
 	const char *value; /* its name in the float graph; NULL: none */
 	double lo, hi;
@@ -164,13 +164,14 @@ typedef struct qn_histogram {
 	double range_lo, range_hi;
 } qn_histogram;
 
-/* A layer of the source: all matches of quantizer patterns whose nodes stand for the same layers of its file.  SQNR
- * in dB are those of the network's float outputs on all samples (the sum over several outputs), infinity where
- * there is no noise. */
+/* A layer of the source: all matches of quantizer patterns whose nodes stand for the same layers of
+ * its file.  SQNR in dB are those of the network's float outputs on all samples (the sum over
+ * several outputs), infinity where there is no noise. */
 typedef struct qn_layer_cost {
 	size_t size;      /* of the struct in this library */
 	const char *name; /* a rule of a recipe with this name matches the whole layer */
-	/* the layers of the file that it was read from, "conv1, relu1"; its name when there are none */
+	/* the layers of the file that it was read from, "conv1, relu1"; its name when there are
+	 * none */
 	const char *layers;
 	const char *op; /* "conv2d"; of several the one with most multiplications */
 	size_t matches; /* of patterns: more than 1 where a layer of the file became several */
@@ -184,17 +185,19 @@ typedef struct qn_layer_cost {
 	double gain;          /* dB that the network's SQNR gains when this layer alone is float */
 	/* with this layer alone quantized: of the angle between the outputs and the float ones */
 	double cosine;
-	/* percentage points of qn_analysis.accuracy: what the float network loses when this layer alone is
-	 * quantized, what the quantized one gains when it alone is float; both 0 where that is not measured */
+	/* percentage points of qn_analysis.accuracy: what the float network loses when this layer
+	 * alone is quantized, what the quantized one gains when it alone is float; both 0 where
+	 * that is not measured */
 	double loss, accuracy_gain;
-	/* Of operands that are quantized with one range for all channels; ranges is their number. */
+	/* Of operands that are quantized with one range for all channels; ranges is their
+	 * number. */
 	size_t ranges;
-	double clipped; /* percent of their float values that lie outside by more than half a step */
+	double clipped; /* percent of their float values, outside by more than half a step */
 	double used; /* percent of the range between the least and the largest value, on average */
 	size_t outliers; /* channels, along the last axis, whose range is more than 4 times the median … */
 	double worst_outlier; /* … and the largest ratio; 0: one channel, or a median of 0 */
-	/* dB by which the noise of its largest operand could fall if the ends of its range were nearer to 0: what a
-	 * method that cuts off rare values can bring */
+	/* dB by which the noise of its largest operand could fall if the ends of its range were
+	 * nearer to 0: what a method that cuts off rare values can bring */
 	double range_gain;
 	uint64_t saturated; /* elements of accumulators at an end of their type */
 	size_t index;       /* of the layer in the order of the graph, from 0 */
@@ -215,10 +218,11 @@ typedef void qn_analyze_plan_fn(void *user, const qn_analyze_plan *plan);
 
 typedef struct qn_analyze_opts { /* all zero: defaults */
 	size_t size;
-	/* one integer per sample, as for qn_measure; NULL: the classes of a folder of folders, or none */
+	/* one integer per sample, as for qn_measure; NULL: the classes of a folder of folders, or
+	 * none */
 	const qn_array *labels;
-	/* called once, when the float and the quantized network have been run on all samples, before the runs for
-	 * the layers; NULL: not called */
+	/* called once, when the float and the quantized network have been run on all samples,
+	 * before the runs for the layers; NULL: not called */
 	qn_analyze_plan_fn *plan;
 	void *plan_user;
 } qn_analyze_opts;
@@ -226,19 +230,21 @@ typedef struct qn_analyze_opts { /* all zero: defaults */
 typedef struct qn_analysis {
 	size_t layers, samples;
 	double sqnr, cosine; /* of the network's outputs, all layers quantized */
-	/* "top1" with labels, "agreement" with the float network without; NULL: the first output has no row of
-	 * classes for each sample */
+	/* "top1" with labels, "agreement" with the float network without; NULL: the first output
+	 * has no row of classes for each sample, or, without labels, the shape of the first
+	 * input */
 	const char *accuracy;
 	double float_percent, percent; /* of it; of the float network, all layers quantized */
-	/* dB that the outputs' SQNR would gain if weights cost nothing and the noise of layers adds up: more than repairs
-	 * can bring */
+	/* dB that the outputs' SQNR would gain if weights cost nothing and the noise of layers adds
+	 * up: more than repairs can bring */
 	double weights_gain;
 } qn_analysis;
 
 /* Measures a model whose symbols are bound but not yet written into its types (stop a compile after
- * calibrate, or after repair) on samples, and calls fn for every layer: the one first that costs the
- * network most alone.  Its texts live for the call.  Takes about three runs of the network for each
- * layer and sample.  opts NULL: defaults.  Ids: analyze.stage, analyze.parts, analyze.output, data.labels. */
+ * calibrate, or after repair) on samples, and calls fn for every layer: the one first that costs
+ * the network most alone.  Its texts live for the call.  Takes about three runs of the network for
+ * each layer and sample.  opts NULL: defaults.  Ids: analyze.stage, analyze.parts, analyze.output,
+ * data.labels. */
 QN_API qn_status qn_analyze(qn_model *m, size_t nin, qn_array *const *in,
 			    const qn_analyze_opts *opts, qn_layer_fn *fn, void *user,
 			    qn_analysis *out);
@@ -253,21 +259,21 @@ typedef struct qn_program {
 	size_t steps;
 	size_t samples;             /* that the device is going to be given */
 	size_t in_bytes, out_bytes; /* of one sample: all inputs, all outputs */
-	/* 1: it has states, and a byte comes before the inputs of a sample, which in_bytes counts: 1 where a
-	 * sequence begins, so that the states are reset, else 0 */
+	/* 1: it has states, and a byte comes before the inputs of a sample, which in_bytes counts:
+	 * 1 where a sequence begins, so that the states are reset, else 0 */
 	int resets;
 } qn_program;
 
-/* Where the program runs.  Both functions return 0, or anything else after writing what went wrong into
- * `why`, a text of less than `room` bytes: the call ends with QN_EIO (validate.device).  Numbers of
- * several bytes are in little-endian order. */
+/* Where the program runs.  Both functions return 0, or anything else after writing what went wrong
+ * into `why`, a text of less than `room` bytes: the call ends with QN_EIO (validate.device).
+ * Numbers of several bytes are in little-endian order. */
 typedef struct qn_device {
 	size_t size;
 	/* Before the first sample.  *traced: of how many steps the device sends a CRC before the
 	 * outputs of a sample, the first ones of the program; 0 to p->steps. */
 	int (*start)(void *user, const qn_program *p, size_t *traced, char *why, size_t room);
-	/* Runs one sample: nin bytes, the inputs in order (p->resets: after the byte).  The answer has n bytes: the CRC-32 of
-	 * each traced step in 4 bytes, then the outputs in order. */
+	/* Runs one sample: nin bytes, the inputs in order (p->resets: after the byte).  The answer
+	 * has n bytes: the CRC-32 of each traced step in 4 bytes, then the outputs in order. */
 	int (*run)(void *user, size_t sample, const void *in, size_t nin, void *answer, size_t n,
 		   char *why, size_t room);
 	void *user;
@@ -284,7 +290,8 @@ typedef struct qn_step_check {
 	size_t leads;        /* samples in which no step before it differs */
 } qn_step_check;
 
-/* An output: what the device gave beside what the interpreter gave, over all samples, as float values. */
+/* An output: what the device gave beside what the interpreter gave, over all samples, as float
+ * values. */
 typedef struct qn_output_check {
 	size_t size; /* of the struct in this library */
 	const char *name;
@@ -312,9 +319,9 @@ typedef struct qn_validate_opts { /* all zero: defaults */
 	void *user;
 } qn_validate_opts;
 
-/* Gives the samples to a device that runs the program of a folder, and compares what it sends with what
- * the interpreter computes from the same model (docs/validation.md).  *out is set on success, which
- * does not say that all is equal.  Ids: validate.folder, validate.report, validate.input,
+/* Gives the samples to a device that runs the program of a folder, and compares what it sends with
+ * what the interpreter computes from the same model (docs/validation.md).  *out is set on success,
+ * which does not say that all is equal.  Ids: validate.folder, validate.report, validate.input,
  * validate.device. */
 QN_API qn_status qn_validate(qn_ctx *ctx, const char *folder, size_t nin, qn_array *const *in,
 			     const qn_validate_opts *opts, const qn_device *device,

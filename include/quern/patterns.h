@@ -8,7 +8,7 @@
  *
  *   const qn_rewrite_rule rule = {.name = "soften", .pattern = p, .fn = soften};
  *   qn_rewrite_model(m, 1, &rule, NULL, NULL);                                  replaces them
- *   qn_cut_model(m, p, NULL, NULL);                                             … or makes each a graph */
+ *   qn_cut_model(m, p, NULL, NULL);          … or makes each a graph */
 #ifndef QUERN_PATTERNS_H
 #define QUERN_PATTERNS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tune.h - finding a recipe: for each layer the storage of its weights and activations, so that the network is as
- * accurate as it can be within given bytes and instructions, or as small as it can be at a given accuracy
- * (docs/tuning.md).
+/* tune.h - finding a recipe: for each layer the storage of its weights and activations, so that the
+ * network is as accurate as it can be within given bytes and instructions, or as small as it can be
+ * at a given accuracy (docs/tuning.md).
  *
  *   qn_compile_opts how = {.size = sizeof how, .calib = &calib, .ncalib = 1};
  *   qn_measure_opts by = {.size = sizeof by, .labels = labels};
@@ -10,8 +10,8 @@
  *   qn_tuned best;
  *   qn_tune(m, &opts, print_point, NULL, &best);         best.recipe is the text of a recipe
  *
- * Candidates are chosen by what each layer costs alone (qn_analyze); then each of them is compiled as a whole and
- * measured.  The result depends on the model, the samples and the options alone. */
+ * Candidates are chosen by what each layer costs alone (qn_analyze); then each of them is compiled
+ * as a whole and measured.  The result depends on the model, the samples and the options alone. */
 #ifndef QUERN_TUNE_H
 #define QUERN_TUNE_H
 
@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* What is to be small where an accuracy is given. */
+/* What to minimize where an accuracy is given. */
 typedef enum qn_tune_cost {
 	QN_TUNE_WEIGHTS = 0, /* bytes of all constants */
 	QN_TUNE_ARENA = 1,   /* bytes of the activation arena */
@@ -104,9 +104,10 @@ typedef struct qn_tuned {
 	qn_tune_point best;
 } qn_tuned;
 
-/* Searches.  fn (may be NULL) is called for each candidate, in the order in which they are measured; those of the
- * journal first.  m is a float model and stays one.  If none is within budgets and threshold, `out` says
- * so.  Ids: tune.options, tune.metric, tune.journal, tune.stage. */
+/* Searches.  fn (may be NULL) is called for each candidate, in the order in which they are
+ * measured; those of the journal first.  m is a float model and stays one.  If none is within
+ * budgets and threshold, `out` says so.  Ids: tune.options, tune.metric, tune.journal,
+ * tune.stage. */
 QN_API qn_status qn_tune(qn_model *m, const qn_tune_opts *opts, qn_tune_fn *fn, void *user,
 			 qn_tuned *out);
 

@@ -64,7 +64,7 @@ sources() {
 }
 
 check public "include/quern/*.h" quern/
-check ir "$(sources ir) ir/*.def" ir/ quern/quern.h quern/host_ops.h quern/layout.h
+check ir "$(sources ir) ir/*.def" ir/ quern/context.h quern/host_ops.h quern/layout.h
 check formats "$(sources formats)" formats/ ir/
 check lib "$(sources lib)" lib/ ir/
 check import "$(sources import)" import/ ir/ formats/ lib/lib.h runtime/interp.h runtime/impls.h \

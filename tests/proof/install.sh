@@ -124,7 +124,7 @@ for header in "$root"/include/quern/*.h; do
 	done
 done
 is_empty "$tmp/bad" "each of $(ls "$root/include/quern" | wc -l) headers compiles alone, as C99, C11 and C++11"
-for header in quern graph patterns calibrate measure host_ops fixed; do
+for header in quern context model samples compile emit graph patterns calibrate measure host_ops fixed; do
 	[ -e "$root/include/quern/$header.h" ] || echo "$header.h"
 done >"$tmp/bad"
 is_empty "$tmp/bad" "all of them are installed"
