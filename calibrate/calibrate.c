@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/foreign_names.h"
 #include "ir/limits.h"
 #include "runtime/parallel.h"
 

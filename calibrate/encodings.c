@@ -7,6 +7,7 @@
 
 #include "calibrate/encodings_file.h"
 #include "ir/diag.h"
+#include "ir/foreign_names.h"
 
 const qn_node *
 qn_encoded_value(const qn_graph *g, const qn_node *quantize)

@@ -10,6 +10,7 @@
 #include "calibrate/source.h"
 #include "ir/diag.h"
 #include "ir/progress.h"
+#include "ir/snapshot.h"
 
 typedef struct qn_model_box qn_model_box;
 

@@ -17,6 +17,7 @@
 
 #include "formats/file.h"
 #include "formats/json_out.h"
+#include "ir/foreign_names.h"
 
 typedef struct writer {
 	const qn_graph *g;

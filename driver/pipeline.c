@@ -12,6 +12,7 @@
 #include "driver/undo.h"
 #include "ir/loops.h"
 #include "ir/nearest.h"
+#include "ir/snapshot.h"
 #include "passes/passes.h"
 #include "patterns/recipe.h"
 #include "patterns/skip.h"

@@ -2,6 +2,7 @@
 /* rewrite.c - custom rules and partitions. */
 #include "driver/host_struct.h"
 #include "driver/pattern.h"
+#include "ir/snapshot.h"
 #include "patterns/cut.h"
 #include "patterns/fixpoint.h"
 

@@ -6,6 +6,7 @@
 
 #include "driver/context.h"
 #include "driver/pass_rows.h"
+#include "ir/snapshot.h"
 #include "passes/passes.h"
 
 typedef struct stream_call {

@@ -4,6 +4,7 @@
  *   graphs A ──pass──▶ B ──pass──▶ C      done: C stays, A and B are released
  *                                         ended: C is released, the model is that of A again */
 #include "driver/undo.h"
+#include "ir/snapshot.h"
 
 bool
 qn_model_holds(const qn_model *m, const qn_arena *graphs)

@@ -11,6 +11,7 @@
 
 #include "formats/json_graph.h"
 #include "formats/json_read.h"
+#include "ir/foreign_names.h"
 
 /* ---- reading ---- */
 

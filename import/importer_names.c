@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "import/importer.h"
+#include "ir/foreign_names.h"
 
 void
 qn_importer_add_name(qn_importer *im, const char *name, qn_id x, qn_id from)

@@ -5,6 +5,7 @@
 
 #include "import/quant_params_impl.h"
 #include "ir/diag.h"
+#include "ir/foreign_names.h"
 
 /* What layers may be called: ids by name, the first of each. */
 typedef struct name_index {

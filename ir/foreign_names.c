@@ -3,6 +3,8 @@
  *
  *   tensor "conv.bias" constant           a value of the file that no node stands for any more
  *   tensor %conv.w "conv.weight" constant, "conv.weight_transposed" */
+#include "ir/foreign_names.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -257,44 +257,7 @@ void qn_model_streamed(qn_model *m, const qn_streamed *s);
 /* Notes what a range cuts off, in place of what was noted of this value before. */
 void qn_model_clipped(qn_model *m, const qn_clipped *c);
 
-/* ---- names of values in other tools' files (foreign_names.c) ---- */
-
-/* A value of the file has the name; node: the node that gives it, NULL: there is none (any more).  A
- * node has at most QN_MAX_FOREIGN_NAMES names, so that a chain of operators that do nothing costs no time. */
-void qn_model_call(qn_model *m, const char *node, const char *name, bool constant);
-/* What qn_model_call needs to be told again: names of values that are gone (node NULL: the first of
- * the list alone counts), then nodes with all their names.  In arena a; none for an integer model. */
-typedef struct qn_foreign_name_entry {
-	const char *node;
-	const qn_foreign_name *called;
-} qn_foreign_name_entry;
-enum { QN_MAX_FOREIGN_NAMES = 8 }; /* names of a node */
-size_t qn_model_foreign_name_list(const qn_model *m, qn_arena *a,
-				  const qn_foreign_name_entry **out);
-
-/* The names of a node's value in the file; NULL: it has none there. */
-const qn_foreign_name *qn_model_foreign_names(const qn_model *m, const qn_node *n);
-/* x, a constant made of `of` whose parameters carry over, has its names, unless it has some. */
-void qn_model_copy_foreign_names(qn_model *m, const qn_node *x, const qn_node *of);
-/* Whether a value of the file, not the node, has the node's name. */
-bool qn_model_is_taken(const qn_model *m, const qn_node *n);
-
 extern const char *const qn_rounding_names[4]; /* "double", "single", "nearest", "even" */
-
-/* ---- changes that may fail (snapshot.c) ---- */
-
-typedef struct qn_snapshot {
-	qn_model model;
-	qn_graph **graph;
-	qn_types_snapshot types;
-} qn_snapshot;
-
-/* The model as it is now, in arena a; back to that. */
-qn_snapshot qn_model_snapshot(const qn_model *m, qn_arena *a);
-void qn_model_restore(qn_model *m, const qn_snapshot *s);
-/* Calls fn(arg, m), and restores the model when it fails or memory runs out (QN_ENOMEM). */
-typedef qn_status qn_model_fn(void *arg, qn_model *m);
-qn_status qn_model_change(qn_model *m, qn_arena *a, qn_model_fn *fn, void *arg) QN_MUST_CHECK;
 
 void qn_model_init(qn_model *m, qn_env *env, qn_arena *arena, const char *name);
 /* Appends to m->options, a blank between. */

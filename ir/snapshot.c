@@ -7,9 +7,10 @@
  *
  * All members are kept, also those that do not exist yet; only what grows in place is kept by its
  * length.  Graphs, nodes, tensors and interned types never change, so they are kept by address. */
+#include "ir/snapshot.h"
+
 #include <string.h>
 
-#include "ir/graph.h"
 
 qn_snapshot
 qn_model_snapshot(const qn_model *m, qn_arena *a)

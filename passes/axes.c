@@ -19,6 +19,7 @@
  * without a transpose stays as it is. */
 #include "passes/axes.h"
 
+#include "ir/foreign_names.h"
 #include "runtime/interp.h"
 
 enum { ROOT, X, MAX_CASTS = 4 };

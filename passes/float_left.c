@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/foreign_names.h"
 #include "passes/requantize.h"
 #include "runtime/impls.h"
 

@@ -5,6 +5,7 @@
  *   matmul(a, const b), other storage    ->  reshape, dense with the weights b transposed, reshape
  *   matmul(a, b)                         ->  b as an activation, like a */
 #include "patterns/standard.h"
+#include "ir/foreign_names.h"
 
 /* The constant as weights [columns, terms] of a dense layer. */
 static qn_id
