@@ -6,6 +6,7 @@
  *   onnx_settle.c  the graph as it is written: quantized values wherever that is exact
  *   onnx_axes.c   which values have their channels first in the file
  *   onnx_value.c   float and quantized values under their names
+ *   onnx_value_constant.c constants, in the storage and order of the file
  *   onnx_export.c  the walk over the graph
  *   onnx_pack.c    the bytes of the file
  *   onnx_write_*.c   the operators
@@ -105,10 +106,14 @@ void qn_onnx_out_arrange(qn_onnx_out *o);
 /* Whether qn_onnx_out_value gives the operands of the node in its own order. */
 bool qn_onnx_out_follows(const qn_onnx_out *o, const qn_node *n);
 
-/* ---- values (onnx_value.c) ---- */
+/* ---- values (onnx_value.c, onnx_value_constant.c) ---- */
 
 /* The constant whose float values node id has; 0: it is not one. */
 qn_id qn_onnx_out_constant_of(const qn_onnx_out *o, qn_id id);
+/* Constant `id` as float.  how: its axes or columns; it has at least `rank` of them. */
+const char *qn_onnx_out_constant(qn_onnx_out *o, qn_id id, qn_onnx_held how, int32_t rank);
+/* Integers of x in the storage of another type, which begins elsewhere. */
+const qn_tensor *qn_onnx_out_in_storage(qn_onnx_out *o, const qn_tensor *x, const qn_elem *to);
 /* The name of the float value, or, of plain integers, its name; in the order o->now. */
 const char *qn_onnx_out_value(qn_onnx_out *o, qn_id id);
 const char *qn_onnx_out_value_in(qn_onnx_out *o, qn_id id, qn_onnx_layout order);

@@ -2,7 +2,9 @@
 /* tflite.h - what the files of the TFLite reader share.
  *
  *   tflite.c         the file: its tables, the subgraph, operators one after the other
- *   tflite_tensor.c  types and constants, float values of quantized ones
+ *   tflite_operator.c one operator: its row and its operands
+ *   tflite_tensor.c  names, shapes and types
+ *   tflite_constant.c constants, float values of quantized ones
  *   tflite_option.c  options, constant inputs, axes
  *   tflite_sparse.c  constants stored without their zeros
  *   tflite_result.c    results: fused activations, parameters of the file
@@ -118,6 +120,8 @@ extern const qn_tfl_row qn_tfl_custom_row;
 
 /* Refuses an operator that is not read, once for all of its name, with how many there are (tflite_unsupported.c). */
 void qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name);
+/* The error for a damaged file. */
+qn_status qn_tfl_damage(qn_tfl *f) QN_MUST_CHECK;
 /* Name and number of an operator's code; that of a custom one is its own. */
 const char *qn_tfl_code_name(qn_tfl *f, const qn_flat_table *code, int64_t *number);
 
@@ -126,9 +130,11 @@ const char *qn_tfl_code_name(qn_tfl *f, const qn_flat_table *code, int64_t *numb
 const bool *qn_tfl_needed(qn_tfl *f, const qn_flat_vector *ops);
 qn_status qn_tfl_cut_outputs(qn_tfl *f) QN_MUST_CHECK;
 
-/* The operators of a subgraph, one after the other (tflite.c). */
+/* One operator (tflite_operator.c); those of a subgraph in their order (tflite.c). */
+qn_status qn_tfl_read_operator(qn_tfl *f, const qn_flat_table *t) QN_MUST_CHECK;
 qn_status qn_tfl_read_operators(qn_tfl *f, const qn_flat_table *graph) QN_MUST_CHECK;
-/* Element i of a list of tensors; NULL for -1; an error for what is none (tflite.c). */
+/* Element i of a list of tensors; NULL for -1; an error for a number that no tensor has
+ * (tflite_operator.c). */
 qn_status qn_tfl_tensor_at(qn_tfl *f, const qn_flat_vector *v, size_t i,
 			   qn_tfl_tensor **out) QN_MUST_CHECK;
 /* Number of an operator, -1: the file gives it none. */
