@@ -5,11 +5,12 @@
  *   %y = call @fc.dense %x, %w    ->   %fc.x = quantize %x : …<i8:f32, $fc.x:$fc.x>      %fc.w = quantize %w : …<i8<-127:127>:f32:0, $fc.w>
  *                                      %fc.acc = dense %fc.x, %fc.w : …<i32:f32:1, $fc.w*$fc.x>       %fc = dequantize %fc.acc
  *
- * What a loop carries gets parameters of its own too, the same in all its steps (ir/loops.h).
+ * What a loop carries gets parameters of its own too, the same in all its steps (quantize_loops.c).
  *
  * requires: a partitioned graph.  leaves: a symbolic graph without calls of composites; values between
  * partitions are float. */
 #include "ir/diag.h"
+#include "ir/foreign_names.h"
 #include "patterns/quantizing.h"
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
@@ -154,89 +155,6 @@ copy_node(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map)
 	return qn_graph_add(dst, &n);
 }
 
-/* What a loop carries has one type at its begin and its end: the quantize of its first value sets the
- * parameters, in which the next ones are stored too. */
-static qn_id
-carry(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map, const qn_quant_opts *opts)
-{
-	qn_quant_opts own = qn_recipe_for_value(opts, "input", like->name);
-	qn_node n = *like;
-	qn_id in[2] = {map[n.in[0]], map[n.in[1]]};
-	const bool real = opts->scheme != QN_SCHEME_RFC && qn_type_is_f32(n.type);
-
-	own.per_axis = false;
-	if (real)
-		in[0] = qn_quantize_real(m, dst, in[0], n.name, "carry", &own);
-	if (in[0] == 0)
-		return 0;
-	n.in = in;
-	n.type = qn_graph_node(dst, in[0])->type;
-	const qn_id id = qn_graph_add(dst, &n);
-	return id != 0 && real ? qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &id, NULL, NULL) : id;
-}
-
-/* The values that the loop carries on, with the types of those that it began with.  carried: by index, the
- * quantized type of dst; NULL: it is not quantized. */
-static qn_id
-loop_end(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map,
-	 const qn_type *const *carried)
-{
-	qn_id *in = QN_NEW(m->scratch, qn_id, like->nin);
-	qn_node n = *like;
-
-	for (uint32_t i = 0; i < n.nin; i++) {
-		in[i] = map[n.in[i]];
-		if (i > 0 && carried[i - 1] != NULL)
-			in[i] = qn_graph_op(dst, QN_OP_quantize, NULL, 1, &in[i], NULL,
-					    carried[i - 1]);
-		if (in[i] == 0)
-			return 0;
-	}
-	n.in = in;
-	return qn_graph_add(dst, &n);
-}
-
-/* A stack or last value of what is carried on has the parameters of that. */
-static qn_id
-leave_loop(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map)
-{
-	const qn_node *end = qn_graph_node(dst, map[like->in[1]]);
-	qn_id in[2] = {map[like->in[0]], map[like->in[1]]};
-	qn_node n = *like;
-
-	for (uint32_t i = 1; i < end->nin; i++) {
-		const qn_node *q = qn_graph_node(dst, end->in[i]);
-
-		if (q->op != QN_OP_quantize || q->in[0] != in[0])
-			continue;
-		in[0] = end->in[i];
-		n.in = in;
-		n.type = NULL;
-		const qn_id y = qn_graph_add(dst, &n);
-		return y != 0 ? qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &y, NULL, NULL) : 0;
-	}
-	return copy_node(m, dst, like, map);
-}
-
-/* The quantized types of what the loop of loop_end `end` carries. */
-static const qn_type *const *
-carried_types(const qn_graph *g, const qn_graph *dst, qn_id end, const qn_id *map, qn_arena *a)
-{
-	const qn_node *n = qn_graph_node(g, end);
-	const qn_type **type = QN_NEW(a, const qn_type *, n->nin);
-
-	for (qn_id id = n->in[0]; id < end; id++) {
-		const qn_node *c = qn_graph_node(g, id);
-
-		if (c->op != QN_OP_loop_carry || c->in[1] != n->in[0])
-			continue;
-		const qn_node *made = qn_graph_node(dst, map[id]);
-		if (made->op == QN_OP_dequantize)
-			type[c->attr->loop_carry.index] = qn_graph_node(dst, made->in[0])->type;
-	}
-	return type;
-}
-
 /* A dynamic_fake_quant of the graph reads 16-bit values, as those that options set. */
 static qn_id
 copy_dynamic(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map,
@@ -368,6 +286,24 @@ copy_foreign_names(qn_model *m, const qn_graph *g, const qn_graph *dst, const qn
 	m->tensors = called;
 }
 
+/* false after a report. */
+static bool
+write_outputs(qn_model *m, const qn_graph *g, qn_graph *dst, const qn_id *map,
+	      const qn_quant_opts *opts)
+{
+	for (size_t i = 0; i < g->noutput; i++) {
+		const size_t given = qn_graph_given(g);
+		qn_id y = map[g->output[i].value];
+
+		y = i < given ? output_pair(m, dst, &g->output[i], y, opts)
+			      : next_pair(dst, map[g->input[qn_graph_fed(g) + i - given]], y);
+		if (y == 0)
+			return false;
+		qn_graph_output(dst, g->output[i].name, y);
+	}
+	return true;
+}
+
 qn_status
 qn_quantize_model(qn_model *m, const qn_quant_opts *like)
 {
@@ -393,13 +329,8 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *like)
 			map[id] = write_call(m, s, dst, opts, g, n, map, &last);
 		} else if (n->op == QN_OP_dynamic_fake_quant) {
 			map[id] = copy_dynamic(m, dst, n, map, opts);
-		} else if (n->op == QN_OP_loop_carry) {
-			map[id] = carry(m, dst, n, map, opts);
-		} else if (n->op == QN_OP_loop_end) {
-			map[id] = loop_end(m, dst, n, map,
-					   carried_types(g, dst, id, map, m->scratch));
-		} else if (n->op == QN_OP_loop_stack || n->op == QN_OP_loop_last) {
-			map[id] = leave_loop(m, dst, n, map);
+		} else if (qn_carries(n->op)) {
+			map[id] = qn_quantize_carried(m, g, id, dst, map, opts);
 		} else {
 			map[id] = copy_node(m, dst, n, map);
 			if (map[id] != 0 && n->op == QN_OP_input)
@@ -408,16 +339,8 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *like)
 		if (map[id] == 0)
 			return QN_EINVALID;
 	}
-	for (size_t i = 0; i < g->noutput; i++) {
-		const size_t given = qn_graph_given(g);
-		qn_id y = map[g->output[i].value];
-
-		y = i < given ? output_pair(m, dst, &g->output[i], y, opts)
-			      : next_pair(dst, map[g->input[qn_graph_fed(g) + i - given]], y);
-		if (y == 0)
-			return QN_EINVALID;
-		qn_graph_output(dst, g->output[i].name, y);
-	}
+	if (!write_outputs(m, g, dst, map, opts))
+		return QN_EINVALID;
 	qn_graph_copy_states(dst, g);
 	copy_foreign_names(m, g, dst, map);
 	m->stage = QN_STAGE_SYMBOLIC;

@@ -39,4 +39,13 @@ qn_id qn_quantize_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant
 		       const qn_node *call, const qn_id *map);
 bool qn_pattern_is_standard(const qn_qpattern *p);
 
+/* ---- what loops carry (quantize_loops.c) ---- */
+
+/* Whether the op carries values from one step of a loop to the next, or out of it. */
+bool qn_carries(qn_op op);
+/* Node `id` of g, whose op is one of these, in dst; map: the values of dst so far.  What is carried has
+ * parameters of its own, the same in all steps.  0 after a report. */
+qn_id qn_quantize_carried(qn_model *m, const qn_graph *g, qn_id id, qn_graph *dst, const qn_id *map,
+			  const qn_quant_opts *opts);
+
 #endif

@@ -27,35 +27,6 @@ is_f32(const qn_graph *g, qn_id id)
 	return qn_type_is_f32(qn_graph_node(g, id)->type);
 }
 
-/* Weights that the model stores as quantized values, maybe in blocks, and dequantizes: they stay what they are. */
-static bool
-is_stored(const qn_graph *g, qn_id id)
-{
-	const qn_node *n = qn_graph_node(g, id);
-
-	return n->op == QN_OP_dequantize && qn_type_is_f32(n->type) &&
-	       qn_graph_node(g, n->in[0])->op == QN_OP_const;
-}
-
-static int
-accept_weights(void *user, const qn_graph *g, const qn_match *m, const char **reason)
-{
-	(void)user;
-	if (!is_f32(g, m->at[X])) {
-		*reason = "the data is not f32";
-		return 0;
-	}
-	if (!is_f32_const(g, m->at[W]) && !is_stored(g, m->at[W])) {
-		*reason = "the weights are not an f32 constant";
-		return 0;
-	}
-	if (m->at[B] != 0 && !is_f32_const(g, m->at[B])) {
-		*reason = "the bias is not an f32 constant";
-		return 0;
-	}
-	return 1;
-}
-
 static int
 accept_f32(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
@@ -104,118 +75,6 @@ accept_lut(void *user, const qn_graph *g, const qn_match *m, const char **reason
 }
 
 /* ---- quantize ---- */
-
-/* A float product of dequantized operands, as files of quantized graphs have them: the requantizer
- * brings data with a scale for each channel to one, by which the accumulator has its type. */
-qn_id
-qn_quantize_real_product(qn_quantizing *b, const qn_node *n, const char *name, const qn_id *in,
-			 qn_id bias)
-{
-	const qn_id real[3] = {qn_qb_dequantize(b, in[0], NULL), qn_qb_dequantize(b, in[1], NULL),
-			       bias};
-
-	return qn_qb_op(b, n->op, name, bias != 0 ? 3 : 2, real, n->attr);
-}
-
-static bool
-has_block_kernels(qn_op op)
-{
-	return op == QN_OP_conv1d || op == QN_OP_conv2d || op == QN_OP_dense;
-}
-
-/* Weights in blocks: what the accumulator's units are follows from their scales, so the product stays float until
- * these are known. */
-static qn_id
-quantize_blocks(qn_quantizing *b, const qn_match *m, const qn_blocks *blocks)
-{
-	const qn_node *anchor = qn_qb_matched(b, ANCHOR), *root = qn_qb_root(b);
-	const qn_id in[2] = {qn_qb_quantize(b, m->at[X], anchor->name, "x"),
-			     qn_qb_quantize_blocks(b, m->at[W], anchor->name, "w", blocks)};
-
-	return qn_quantize_real_product(b, anchor, root->name, in, m->at[B]);
-}
-
-/* Data whose scale is computed at run time: a float product, as only then the accumulator's type is known. */
-static qn_id
-quantize_dynamic(qn_quantizing *b, const qn_match *m, const qn_blocks *blocks)
-{
-	const qn_node *anchor = qn_qb_matched(b, ANCHOR), *root = qn_qb_root(b);
-	const int axis = qn_qb_opts(b)->per_tensor_weights ? -1 : 0;
-
-	if (qn_qb_opts(b)->when == QN_AT_RUN_TIME_BY_ROW && anchor->op != QN_OP_dense) {
-		(void)qn_report(qn_qb_graph(b)->model->env, QN_EINVALID, "recipe.rows",
-				anchor->name,
-				"%s '%s' cannot have a scale of run time for each row of its data, "
-				"only dense and matmul can; \"dynamic\" gives it one for all of it",
-				qn_opinfo_of(anchor)->name, anchor->name);
-		return 0;
-	}
-	const qn_id x = qn_qb_dynamic(b, m->at[X], anchor->name, "x");
-	const qn_id w = blocks != NULL
-				? qn_qb_quantize_blocks(b, m->at[W], anchor->name, "w", blocks)
-				: qn_qb_quantize_weights(b, m->at[W], anchor->name, "w", axis);
-	const qn_id in[3] = {x, qn_qb_dequantize(b, w, NULL), m->at[B]};
-
-	return qn_qb_op(b, anchor->op, root->name, m->at[B] != 0 ? 3 : 2, in, anchor->attr);
-}
-
-/* Weights that come quantized: the product stays float until their scales and those of the data meet in the
- * requantizer. */
-static qn_id
-quantize_stored_weights(qn_quantizing *b, const qn_match *m)
-{
-	const qn_node *anchor = qn_qb_matched(b, ANCHOR), *root = qn_qb_root(b);
-	const qn_id x =
-		qn_qb_is_dynamic(b, m->at[X])
-			? qn_qb_dynamic(b, m->at[X], anchor->name, "x")
-			: qn_qb_dequantize(b, qn_qb_quantize(b, m->at[X], anchor->name, "x"), NULL);
-	const qn_id in[3] = {x, m->at[W], m->at[B]};
-
-	return qn_qb_op(b, anchor->op, root->name, m->at[B] != 0 ? 3 : 2, in, anchor->attr);
-}
-
-/* conv2d and dense with constant weights: an i32 accumulator in units of scale(x) * scale(w),
- * bias in the same units. */
-static qn_id
-quantize_weighted(void *user, qn_quantizing *b, const qn_match *m)
-{
-	const qn_node *anchor = qn_qb_matched(b, ANCHOR);
-	const qn_node *root = qn_qb_root(b);
-	const qn_quant_opts *o = qn_qb_opts(b);
-	qn_graph *g = qn_qb_graph(b);
-	qn_blocks blocks;
-	qn_buf acc;
-	qn_id in[3];
-
-	(void)user;
-	if (qn_graph_node(g, m->at[W])->op != QN_OP_const)
-		return quantize_stored_weights(b, m);
-	const bool in_blocks = qn_qb_product_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks);
-	const bool has_kernels = in_blocks && has_block_kernels(anchor->op);
-	const bool dynamic = qn_qb_is_dynamic(b, m->at[X]);
-	if (has_kernels && !dynamic)
-		return quantize_blocks(b, m, &blocks);
-	if (in_blocks && !has_kernels)
-		qn_warn(g->model->env, "quantize.block", anchor->name,
-			"%s '%s' has no kernels for weights in blocks: they get one scale for each "
-			"output channel",
-			qn_opinfo_of(anchor)->name, anchor->name);
-	if (dynamic)
-		return quantize_dynamic(b, m, has_kernels ? &blocks : NULL);
-	qn_buf_init(&acc, g->model->scratch);
-	qn_buff(&acc, "%s.acc", anchor->name);
-	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x");
-	in[1] = qn_qb_quantize_weights(b, m->at[W], anchor->name, "w",
-				       o->per_tensor_weights ? -1 : 0);
-	if (qn_qb_has_channels(b, in[0]))
-		return qn_quantize_real_product(b, anchor, root->name, in, m->at[B]);
-	if (m->at[B] != 0)
-		in[2] = qn_qb_quantize_bias(b, m->at[B], qn_graph_node(g, m->at[B])->name, in[0],
-					    in[1]);
-	qn_id y =
-		qn_qb_op(b, anchor->op, qn_buf_str(&acc), m->at[B] != 0 ? 3 : 2, in, anchor->attr);
-	return qn_qb_dequantize(b, y, root->name);
-}
 
 static const char *
 operand_name(const qn_node *n, uint32_t i)
@@ -348,27 +207,28 @@ static const qn_qpattern standard[] = {
 	ROW("stored", QN_P_ALT(QN_NO_SLOT, QN_STORED_FORMS), qn_accept_stored, qn_quantize_stored),
 	/* the six of the RFC */
 	ROW("conv2d_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(CONV2D), CONV2D_B)),
-	    accept_weights, quantize_weighted),
-	ROW("conv2d", CONV2D, accept_weights, quantize_weighted),
-	ROW("dense_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(DENSE), DENSE_B)), accept_weights,
-	    quantize_weighted),
-	ROW("dense", DENSE, accept_weights, quantize_weighted),
+	    qn_accept_weighted, qn_quantize_weighted),
+	ROW("conv2d", CONV2D, qn_accept_weighted, qn_quantize_weighted),
+	ROW("dense_bias", QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(DENSE), DENSE_B)),
+	    qn_accept_weighted, qn_quantize_weighted),
+	ROW("dense", DENSE, qn_accept_weighted, qn_quantize_weighted),
 	ROW("add", QN_P_OPN(add, ANCHOR), accept_f32, quantize_operands),
 	ROW("mul", QN_P_OPN(mul, ANCHOR), accept_f32, quantize_operands),
 	/* products */
 	ROW("conv1d_bias",
 	    QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(WEIGHTED(conv1d)), WEIGHTED_B(conv1d))),
-	    accept_weights, quantize_weighted),
-	ROW("conv1d", WEIGHTED(conv1d), accept_weights, quantize_weighted),
+	    qn_accept_weighted, qn_quantize_weighted),
+	ROW("conv1d", WEIGHTED(conv1d), qn_accept_weighted, qn_quantize_weighted),
 	ROW("conv3d_bias",
 	    QN_P_ALT(QN_NO_SLOT, QN_P_ARGS(BIASED(WEIGHTED(conv3d)), WEIGHTED_B(conv3d))),
-	    accept_weights, quantize_weighted),
-	ROW("conv3d", WEIGHTED(conv3d), accept_weights, quantize_weighted),
+	    qn_accept_weighted, qn_quantize_weighted),
+	ROW("conv3d", WEIGHTED(conv3d), qn_accept_weighted, qn_quantize_weighted),
 	ROW("conv2d_transpose_bias",
 	    QN_P_ALT(QN_NO_SLOT,
 		     QN_P_ARGS(BIASED(WEIGHTED(conv2d_transpose)), WEIGHTED_B(conv2d_transpose))),
-	    accept_weights, quantize_weighted),
-	ROW("conv2d_transpose", WEIGHTED(conv2d_transpose), accept_weights, quantize_weighted),
+	    qn_accept_weighted, qn_quantize_weighted),
+	ROW("conv2d_transpose", WEIGHTED(conv2d_transpose), qn_accept_weighted,
+	    qn_quantize_weighted),
 	ROW("matmul", QN_P_OPN(matmul, ANCHOR), accept_f32, qn_quantize_matmul),
 	ROW("lrn", QN_P_OPN(lrn, ANCHOR), qn_accept_lrn, qn_quantize_lrn),
 	ROW("log_mel", QN_P_OPN(log_mel, ANCHOR), accept_f32, quantize_sound),

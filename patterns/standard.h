@@ -5,6 +5,10 @@
 
 #include "patterns/quantizer.h"
 
+/* Of products with weights that are constant, or stored as quantized values (weighted.c). */
+int qn_accept_weighted(void *user, const qn_graph *g, const qn_match *m, const char **reason);
+qn_id qn_quantize_weighted(void *user, qn_quantizing *b, const qn_match *m);
+
 int qn_accept_lrn(void *user, const qn_graph *g, const qn_match *m, const char **reason);
 qn_id qn_quantize_lrn(void *user, qn_quantizing *b, const qn_match *m);
 
