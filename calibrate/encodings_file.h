@@ -35,4 +35,9 @@ struct qn_encodings {
 	size_t n[QN_ENCODING_SECTIONS];
 };
 
+/* Reads the entry v as version 0, 1 or 2 writes it (encodings_entry.c); reports what is wrong. */
+void qn_encoding_read(const qn_encodings *e, int version, const qn_json *v, qn_encoding *out);
+/* Reports encodings.value: the entry being read (e->name), or its member v, `why`. */
+void qn_encoding_bad(const qn_encodings *e, const qn_json *v, const char *why);
+
 #endif
