@@ -28,6 +28,9 @@ typedef struct qn_importer {
 	const qn_import_how *how;
 	const char *node, *op; /* of the file, that is being read; node "": without a name */
 	int64_t version;       /* of op */
+	/* the layer of the file that nodes stand for which have another name than it; NULL: that of
+	 * their name */
+	const char *layer;
 	/* of both for messages, and of which node; NULL: not made yet */
 	const char *place, *placed;
 	bool part_names; /* nodes of compositions are named after the values of their text, too: NODE.VALUE */

@@ -266,9 +266,11 @@ product_of_quantized(qn_tfl_op *o, qn_op op, qn_id *in, const qn_attrs *attrs, b
 	qn_buf_init(&b, im->scratch);
 	qn_buff(&b, "%s.acc", name);
 	im->node = qn_buf_str(&b);
+	im->layer = name;
 	qn_id y = one ? qn_tfl_product_as(o, op, in[2] != 0 ? 3 : 2, in, attrs, acc)
 		      : qn_importer_op(im, op, in[2] != 0 ? 3 : 2, in, attrs, NULL);
 	im->node = name;
+	im->layer = NULL;
 	qn_tfl_limits(o, qn_tfl_result(o, 0), activation, &lo, &hi);
 	return y != 0 ? qn_tfl_requantized(o, 0, y, lo, hi) : 0;
 }

@@ -152,8 +152,9 @@ take_in(const qn_ax *s, int32_t axis)
 	if (t->rank - first + 1 > QN_MAX_RANK || qn_type_count(t) < 0 ||
 	    (first == 1 && (s->p->v[0] != 0 || t->dim[0] != m->type->dim[0])))
 		return qn_rw_decline(s->rw, "the rows would change");
-	qn_rw_add_origin(s->rw, s->t);
+	qn_rw_stand_for(s->rw, s->t);
 	in[0] = qn_ax_as(s->rw, qn_rw_name(s->rw, s->t), s->x, 2, m->type->dim);
+	qn_rw_stand_for(s->rw, 0);
 	in[1] = reordered(s, s->n->in[1], axis, t, first);
 	in[2] = s->n->nin == 3 ? s->n->in[2] : 0;
 	if (in[0] == 0 || in[1] == 0)

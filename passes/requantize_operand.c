@@ -110,8 +110,10 @@ moved(qn_rw *rw, qn_id id)
 	for (uint32_t i = 0; i < nin; i++)
 		if (is_data(rw, qn_rw_node(rw, id), i))
 			in[i] = moved(rw, in[i]);
-	qn_rw_add_origin(rw, id);
-	return qn_rw_add(rw, op, qn_rw_name(rw, id), nin, in, attr, NULL);
+	qn_rw_stand_for(rw, id);
+	const qn_id y = qn_rw_add(rw, op, qn_rw_name(rw, id), nin, in, attr, NULL);
+	qn_rw_stand_for(rw, 0);
+	return y;
 }
 
 qn_id

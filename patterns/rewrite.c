@@ -1,49 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rewrite.c - the driver of local rules (rewrite.h). */
-#include "patterns/rewrite.h"
+#include "patterns/rewrite_impl.h"
 
 #include <string.h>
 
 #include "ir/diag.h"
 
-/* A rule set that matches its own results would never end; no real graph comes near this many nodes
- * for each of its own. */
-/* Rules inside of rules: as deep, they take 1 MB of the stack, and 5 MB with sanitizers. */
-enum { MAX_ADDED_PER_NODE = 1000, MAX_NESTED = 1500 };
-
-/* Of the rule that is being applied: the layers of what it matched, in order, found when it adds its
- * first node.  Matched conversions between types stand apart: they are made again beside what computes,
- * and are of their own layers then. */
-typedef struct applied {
-	const qn_match *m;
-	bool known;    /* the layers have been found */
-	bool computes; /* a node that computes was made, and took them */
-	qn_layers layers, conversions;
-	struct applied *outer;
-} applied;
-
-struct qn_rw {
-	qn_model *m;
-	qn_arena *
-		tmp; /* for the time of the sweep: the graph under construction and what is known of it */
-	const qn_graph *src;
-	qn_graph *dst;
-	qn_matcher *matcher;
-	const qn_rule *rules;
-	size_t nrules;
-	void *user;
-	const uint32_t *src_uses;
-	qn_id *map;        /* source id -> value in dst */
-	const char **name; /* dst id -> the name it should have in the result */
-	uint32_t *uses;    /* dst id -> uses of the source value it stands for */
-	qn_id *stands;     /* dst id, the first of equal nodes -> the value that stands for them */
-	size_t name_cap, uses_cap, stands_cap;
-	qn_hashes shared; /* the first of equal nodes, so that they are one */
-	qn_status status;
-	const char *reason; /* of the last rule that declined */
-	applied *rule;      /* NULL: nodes are copied */
-	uint64_t added;
-	uint32_t nested; /* rules that are being applied */
+enum {
+	/* a rule set that matches its own results would never end; no real graph comes near this
+	 * many nodes for each of its own */
+	MAX_ADDED_PER_NODE = 1000,
+	/* rules inside of rules: as deep, they take 1 MB of the stack, and 5 MB with sanitizers */
+	MAX_NESTED = 1500
 };
 
 qn_model *
@@ -184,122 +152,17 @@ trace(qn_rw *rw, const qn_rule *rule, qn_id id, qn_id got)
 			 rw->name[got] != NULL ? rw->name[got] : "");
 }
 
-/* ---- layers ---- */
-
-/* Nodes of the graph under construction have working names. */
-static void
-add_layers(const qn_rw *rw, qn_layers *to, qn_id id)
-{
-	qn_node n = *qn_rw_node(rw, id);
-
-	n.name = rw->name[id];
-	qn_layers_add_node(to, &n);
-}
-
-/* Whether the value ends what the pattern looks at: a leaf of it, or, with *inside, a node whose inputs
- * it does not look at. */
-static bool
-is_end(const qn_rw *rw, const qn_match *m, qn_id id, bool *inside)
-{
-	bool leaf = false;
-
-	*inside = false;
-	for (size_t i = 0; i < m->nbound; i++) {
-		const qn_bound *b = &m->bound[i];
-
-		if (b->value != id || b->graph != rw->dst)
-			continue;
-		*inside = *inside || b->kind == QN_BOUND_ARGS;
-		leaf = leaf || (b->kind == QN_BOUND_SLOT && b->pat->narg == 0);
-	}
-	return leaf || *inside;
-}
-
-enum { MOST_MATCHED = 64 }; /* nodes of a pattern of the library's */
-
-/* What the match holds, without its leaves, from the root down. */
-static void
-find_layers(qn_rw *rw, applied *r)
-{
-	qn_id matched[MOST_MATCHED] = {r->m->root};
-	size_t n = 1;
-
-	for (size_t at = 0; at < n; at++) {
-		const qn_node *node = qn_rw_node(rw, matched[at]);
-		bool inside = false, end = is_end(rw, r->m, matched[at], &inside);
-
-		for (uint32_t i = 0; !end && i < node->nin && n < MOST_MATCHED; i++)
-			if (!is_end(rw, r->m, node->in[i], &inside) || inside)
-				matched[n++] = node->in[i];
-	}
-	for (size_t at = n; at > 0; at--) /* operands before what reads them */
-		add_layers(rw,
-			   qn_node_computes(qn_rw_node(rw, matched[at - 1])) ? &r->layers
-									     : &r->conversions,
-			   matched[at - 1]);
-	r->known = true;
-}
-
-void
-qn_rw_add_origin(qn_rw *rw, qn_id id)
-{
-	if (rw->rule == NULL)
-		return;
-	if (!rw->rule->known)
-		find_layers(rw, rw->rule);
-	add_layers(rw, &rw->rule->layers, id);
-}
-
-/* The facts of a node that the rule adds. */
-static const qn_facts *
-facts_of(qn_rw *rw, const qn_node *n)
-{
-	applied *r = rw->rule;
-
-	if (r != NULL && !r->known)
-		find_layers(rw,
-			    r); /* the match lasts until what is added is offered to the rules */
-	if (r == NULL || n->op == QN_OP_const || n->op == QN_OP_input)
-		return n->facts;
-	const qn_node *root = qn_rw_node(rw, r->m->root);
-	bool computes = qn_node_computes(n);
-	r->computes = r->computes || computes;
-	return qn_facts_make(rw->m, n, qn_opinfo_of(root) == qn_opinfo_of(n) ? root->facts : NULL,
-			     computes && r->layers.n > 0 ? &r->layers : &r->conversions);
-}
-
-/* A layer of which no node is left is added to those of the value that replaces it:
- * relu(requantize(x)) became requantize(x), with other limits or without. */
-static void
-pass_on_layers(qn_rw *rw, applied *r, qn_id got)
-{
-	qn_node n = *qn_rw_node(rw, got);
-	qn_layers all = {0};
-
-	if (n.op == QN_OP_const || n.op == QN_OP_input)
-		return;
-	if (!r->known)
-		find_layers(rw, r);
-	if (r->computes || r->layers.n == 0)
-		return;
-	add_layers(rw, &all, got);
-	qn_layers_add(&all, r->layers.n, r->layers.name);
-	n.name = rw->name[got];
-	n.facts = qn_facts_make(rw->m, &n, n.facts, &all);
-	qn_graph_set_facts(rw->dst, got, n.facts);
-}
-
 static qn_id
 apply(qn_rw *rw, const qn_rule *rule, qn_id id, const qn_match *m)
 {
-	applied r = {.m = m, .outer = rw->rule};
+	qn_applied r = {.m = m, .outer = rw->rule};
 
 	rw->rule = &r;
 	rw->nested++;
 	qn_id got = rule->apply(rw, m);
 	rw->nested--;
 	if (got != 0 && got != id && rw->status == QN_OK)
-		pass_on_layers(rw, &r, got);
+		qn_rw_pass_on_layers(rw, &r, got);
 	rw->rule = r.outer;
 	trace(rw, rule, id, got);
 	return got;
@@ -333,7 +196,7 @@ add(qn_rw *rw, const qn_node *like, uint32_t uses)
 				       "internal error: the rules of this pass do not terminate");
 		return 0;
 	}
-	n.facts = facts_of(rw, like);
+	n.facts = qn_rw_facts(rw, like);
 	n.name = NULL; /* the result's names are given by the sweep at the end */
 	qn_id id = qn_graph_add(rw->dst, &n);
 	if (id == 0) {

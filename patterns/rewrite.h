@@ -45,8 +45,11 @@ qn_id qn_rw_add(qn_rw *rw, qn_op op, const char *name, uint32_t nin, const qn_id
 /* Whether a node of op `op`, which has no attributes, with this input and type was added before:
  * adding it again returns the same value, and no rule is tried. */
 bool qn_rw_known(const qn_rw *rw, qn_op op, qn_id x, const qn_type *type);
-/* What the rule adds stands for the layers of this node too, which its pattern does not hold. */
+/* What the rule adds stands for the layers of this node too, an operand of what its pattern holds. */
 void qn_rw_add_origin(qn_rw *rw, qn_id id);
+/* What the rule adds from now on stands for the layers of this node alone; 0: for those of the match
+ * again. */
+void qn_rw_stand_for(qn_rw *rw, qn_id id);
 qn_id qn_rw_const(qn_rw *rw, const char *name, const qn_tensor *value);
 /* Why the rule declines, for `trace` of the environment (static text); 0. */
 qn_id qn_rw_decline(qn_rw *rw, const char *reason);
