@@ -156,7 +156,8 @@ tell(qn_measurement *c, qn_arena *scratch)
 		      .wanted_score = c->wanted_score,
 		      .outputs = c->noutput,
 		      .output = name,
-		      .difference = c->nwant > 0 ? sum : NULL};
+		      .difference = c->nwant > 0 ? sum : NULL,
+		      .reconstructs = qn_reconstructs(qn_model_entry(c->m))};
 
 	average(c->score, c->samples, c->window);
 	average(c->wanted_score, c->samples, c->window);

@@ -295,26 +295,47 @@ top_name(qn_arena *a, size_t k)
 	return qn_buf_str(&b);
 }
 
+typedef struct reporting {
+	const qn_tally *t;
+	qn_arena *a, *tmp;
+	qn_metric_fn *fn;
+	void *user;
+} reporting;
+
+/* The figure of a row for the K or the output k. */
+static void
+report(const reporting *p, const metric_row *r, size_t k)
+{
+	const qn_tally *t = p->t;
+	const bool by_output = r->need == BY_OUTPUT || r->need == BY_CLASS;
+	const size_t n = r->need == BY_LABEL ? t->top[k] : 0;
+	const qn_difference *d = by_output ? &t->difference[k] : NULL;
+
+	if (r->need == BY_CLASS && d->elements == d->samples)
+		return;
+	qn_metric m = {.name = n > 0 ? top_name(p->a, n) : r->name,
+		       .output = t->output[by_output ? k : 0],
+		       .unit = r->unit};
+
+	m.value = r->value(&(figure){.t = t, .d = d, .top = n, .tmp = p->tmp, .out = &m});
+	p->fn(p->user, &m);
+}
+
+/* Whether the figure comes after all others. */
+static bool
+is_last(const qn_tally *t, const metric_row *r, size_t k)
+{
+	return r->need == BY_CLASS && k == 0 && t->reconstructs;
+}
+
 void
 qn_metrics_report(const qn_tally *t, qn_arena *a, qn_arena *tmp, qn_metric_fn *fn, void *user)
 {
-	for (size_t i = 0; i < QN_COUNT(metrics); i++) {
-		const metric_row *r = &metrics[i];
+	const reporting p = {.t = t, .a = a, .tmp = tmp, .fn = fn, .user = user};
 
-		for (size_t k = 0; k < times(r, t); k++) {
-			bool by_output = r->need == BY_OUTPUT || r->need == BY_CLASS;
-			size_t n = r->need == BY_LABEL ? t->top[k] : 0;
-			const qn_difference *d = by_output ? &t->difference[k] : NULL;
-
-			if (r->need == BY_CLASS && d->elements == d->samples)
-				continue;
-			qn_metric m = {.name = n > 0 ? top_name(a, n) : r->name,
-				       .output = t->output[by_output ? k : 0],
-				       .unit = r->unit};
-
-			m.value = r->value(
-				&(figure){.t = t, .d = d, .top = n, .tmp = tmp, .out = &m});
-			fn(user, &m);
-		}
-	}
+	for (int last = 0; last <= 1; last++)
+		for (size_t i = 0; i < QN_COUNT(metrics); i++)
+			for (size_t k = 0; k < times(&metrics[i], t); k++)
+				if (is_last(t, &metrics[i], k) == (last == 1))
+					report(&p, &metrics[i], k);
 }

@@ -48,6 +48,7 @@ typedef struct qn_tally {
 	size_t outputs;
 	const char *const *output;       /* their names */
 	const qn_difference *difference; /* one per output */
+	bool reconstructs; /* output 0 has no classes (score.h): its agreement is the last figure */
 } qn_tally;
 
 /* Reports to fn all figures that the tally has the parts for, in the order of the table, output by

@@ -27,6 +27,21 @@ bad_score(qn_env *env, const char *text, const char *why)
 			 text, why);
 }
 
+bool
+qn_reconstructs(const qn_graph *g)
+{
+	if (qn_graph_fed(g) == 0 || g->noutput == 0)
+		return false;
+	const qn_type *x = qn_graph_node(g, g->input[0])->type;
+	const qn_type *y = qn_graph_node(g, g->output[0].value)->type;
+	bool same = !x->is_tuple && !y->is_tuple && x->rank == y->rank && y->rank > 0 &&
+		    qn_type_count(y) > y->dim[0];
+
+	for (int32_t k = 0; same && k < y->rank; k++)
+		same = x->dim[k] == y->dim[k];
+	return same;
+}
+
 /* The digits after "value:", less than `each`. */
 static bool
 read_element(const char *s, size_t each, size_t *out)

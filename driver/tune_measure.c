@@ -8,6 +8,7 @@
 #include "calibrate/network_layers.h"
 #include "codegen/estimate.h"
 #include "codegen/strips.h"
+#include "driver/score.h"
 #include "driver/tune.h"
 #include "ir/nearest.h"
 #include "quern/stream.h"
@@ -73,7 +74,7 @@ default_metric(const qn_tune_search *s)
 		return labels ? "auc" : "score-error";
 	if (labels)
 		return "top1";
-	return qn_type_count(y) > y->dim[0] ? "agreement" : "sqnr";
+	return qn_type_count(y) > y->dim[0] && !qn_reconstructs(g) ? "agreement" : "sqnr";
 }
 
 static qn_status

@@ -97,12 +97,11 @@ const command command_rows[] = {
 	 "--min-accuracy the smallest that is accurate enough. What each layer costs is measured "
 	 "once; then candidates are compiled as a whole and run on --data (default: the "
 	 "calibration data). With --labels accuracy decides, otherwise agreement with the float "
-	 "model.\n\n"
+	 "model, or the SQNR of outputs that are not classes.\n\n"
 	 "Prints candidates that no other one so far is better than at lower cost, and writes the "
-	 "recipe for compile "
-	 "--recipe, these candidates as NAME.front.json, and everything measured as "
-	 "NAME.journal.json. When it is stopped, the best so far is there; the same command goes "
-	 "on.",
+	 "recipe for compile --recipe, these candidates as NAME.front.json, and everything "
+	 "measured as NAME.journal.json. When it is stopped, the best recipe so far has been "
+	 "written, and the same command continues the search.",
 	 "  quern tune " DIGITS " " CALIB " \\\n"
 	 "        --data examples/digits/test_x.npy --labels examples/digits/test_y.npy \\\n"
 	 "        --max-weights 5K --target cortex-m4 -o digits.recipe.json",
@@ -230,13 +229,13 @@ const command command_rows[] = {
 	{"tokens", CMD_TOKENS,
 	 "ARCHIVE.gguf [TEXT | TOKENS.npy] [-o FILE.npy | -o FOLDER] [options]",
 	 "text as the tokens of a language model and back, or the C that does it",
-	 "With a text file (- is stdin) its tokens, after the one that stands before a text: as "
-	 "numbers, or with -o FILE.npy as samples of the model, i32 [count, 1]. With a NumPy file "
-	 "of tokens their text. With -o FOLDER alone NAME_tokens.h and NAME_tokens.c, whose "
-	 "functions NAME_encode and NAME_decode do the same with integers and no heap.\n\n"
+	 "Prints the tokens of a text file (- is stdin) after the one that begins a text: as "
+	 "numbers, or with -o FILE.npy as samples of the model, i32 [count, 1]. Prints the text of "
+	 "a NumPy file of tokens. With -o FOLDER alone, writes NAME_tokens.h and NAME_tokens.c, "
+	 "whose functions NAME_encode and NAME_decode do the same with integers and no heap.\n\n"
 	 "The vocabulary is that of the properties tokenizer.ggml.… of a GGUF file, of the kind "
-	 "\"llama\": merges by scores, and a token for each byte. Without text and -o it is "
-	 "described.",
+	 "\"llama\": merges by scores, and a token for each byte. Without a text and -o, the "
+	 "command describes it.",
 	 "  quern tokens stories.gguf story.txt --sequence 256 -o calib.npy\n"
 	 "  quern tokens stories.gguf calib.npy\n"
 	 "  quern tokens stories.gguf --name story -o out",

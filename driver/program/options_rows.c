@@ -109,8 +109,8 @@ const option_row option_rows[] = {
 	 .help = "the least cost at which the metric is not below is wanted; --min and --max: the "
 		 "same for another metric"},
 	{"--metric", 0, GROUP_EVALUATION, CMD_TUNE, TEXT(metric), .value = "METRIC",
-	 .help = "what decides (default: top1, auc, score-error or agreement, by labels and "
-		 "score)"},
+	 .help = "what decides (default: top1, auc, score-error, agreement or sqnr, by "
+		 "labels, score and shape)"},
 	{"--sqnr", 0, GROUP_EVALUATION, CMD_EVAL, FLAG(sqnr),
 	 .help = "also the signal-to-quantization-noise ratio of the activations"},
 
@@ -219,7 +219,7 @@ const option_row option_rows[] = {
 	{"--max-instructions", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_instructions), .value = "N",
 	 .help = "of one inference, estimated for the target: 800K, 5M"},
 	{"--minimize", 0, GROUP_BUDGETS, CMD_TUNE, CHOICE(minimize, costs), .value = "COST",
-	 .help = "what is to be small at the accuracy asked for:"},
+	 .help = "what to minimize at the given accuracy:"},
 	{"--allow-i16", 0, GROUP_BUDGETS, CMD_TUNE, FLAG(allow_i16),
 	 .help = "16-bit activations even without a budget for arena or instructions"},
 	{"--no-repairs", 0, GROUP_BUDGETS, CMD_TUNE, FLAG(no_repairs),
