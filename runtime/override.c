@@ -240,7 +240,7 @@ accepts(const qn_override *o, const qn_kernel_call *c, qn_arena *a, qn_override_
 	const qn_kernel_desc *d = &o->desc;
 	int room = 16;
 
-	*why = "it gives no reason";
+	*why = NULL;
 	if (d->can_run != NULL && d->can_run(d->user, c, why) == 0)
 		return false;
 	out->nparam = 0;
@@ -291,7 +291,8 @@ qn_override_choose(const qn_graph *g, const qn_node *n, bool emitted, qn_arena *
 		else if (accepts(o, call, a, c, &why))
 			c->by = o;
 		else
-			c->declined[c->ndeclined++] = (qn_override_declined){o, why};
+			c->declined[c->ndeclined++] =
+				(qn_override_declined){o, why != NULL ? why : "it gives no reason"};
 	}
 	return c;
 }

@@ -146,15 +146,17 @@ needs_text_for_c(void **state)
 
 /* ---- in float ---- */
 
+/* A transpose of 7 axes has no kernel. */
+static const char transposed[] =
+	"model \"t\" stage integer\n"
+	"graph @main(%x: tensor<1x2x2x2x2x2x2x2x!quant.uniform<i8:f32, 0.5:3>>) {\n"
+	"  %y = reshape %x {shape=[2,2,2,2,2,2,2]}\n"
+	"  %t = transpose %y {perm=[6,5,4,3,2,1,0]}\n"
+	"  return %t\n}\n";
+
 static void
 dequantizes_where_allowed(void **state)
 {
-	static const char text[] =
-		"model \"t\" stage integer\n"
-		"graph @main(%x: tensor<1x2x2x2x2x2x2x2x!quant.uniform<i8:f32, 0.5:3>>) {\n"
-		"  %y = reshape %x {shape=[2,2,2,2,2,2,2]}\n"
-		"  %t = transpose %y {perm=[6,5,4,3,2,1,0]}\n"
-		"  return %t\n}\n";
 	static const int64_t shape[] = {1, 2, 2, 2, 2, 2, 2, 2};
 	const qn_kernel_rules rules = {.size = sizeof rules, .allow_dequantize = 1};
 	qn_ctx *ctx = qn_open(NULL);
@@ -171,7 +173,7 @@ dequantizes_where_allowed(void **state)
 		data[i] = (int8_t)(2 * i - 128);
 		want[reversed] = data[i];
 	}
-	assert_int_equal(qn_file_add(ctx, "t.qir", text, sizeof text - 1), QN_OK);
+	assert_int_equal(qn_file_add(ctx, "t.qir", transposed, sizeof transposed - 1), QN_OK);
 	assert_int_equal(qn_load(ctx, "t.qir", &m), QN_OK);
 	assert_int_equal(qn_array_new(ctx, "i8", 8, shape, data, &x), QN_OK);
 	assert_int_equal(qn_run(m, 1, &x, 0, 1, &y), QN_EUNSUPPORTED);
@@ -186,6 +188,58 @@ dequantizes_where_allowed(void **state)
 	qn_close(ctx);
 }
 
+typedef struct memory {
+	size_t left; /* allocations until one fails */
+} memory;
+
+static void *
+allocate(void *user, void *p, size_t old_size, size_t new_size)
+{
+	memory *m = user;
+
+	(void)old_size;
+	if (new_size == 0) {
+		free(p);
+		return NULL;
+	}
+	if (m->left == 0)
+		return NULL;
+	m->left--;
+	return realloc(p, new_size);
+}
+
+/* The rules of a context stay when a run that needs them ends without memory. */
+static void
+allows_it_after_a_failure(void **state)
+{
+	static const int64_t shape[] = {1, 2, 2, 2, 2, 2, 2, 2};
+	static const int8_t data[128] = {1};
+	const qn_kernel_rules rules = {.size = sizeof rules, .allow_dequantize = 1};
+	memory left = {.left = SIZE_MAX};
+	const qn_config config = {.size = sizeof config, .alloc = allocate, .alloc_user = &left};
+	qn_ctx *ctx = qn_open(&config);
+	qn_status status = QN_ENOMEM;
+	size_t failed = 0;
+	qn_array *x, *y;
+	qn_model *m;
+
+	(void)state;
+	assert_int_equal(qn_file_add(ctx, "t.qir", transposed, sizeof transposed - 1), QN_OK);
+	assert_int_equal(qn_load(ctx, "t.qir", &m), QN_OK);
+	assert_int_equal(qn_array_new(ctx, "i8", 8, shape, data, &x), QN_OK);
+	assert_int_equal(qn_kernel_rules_set(ctx, &rules), QN_OK);
+	for (; status != QN_OK; failed++) {
+		left.left = failed;
+		status = qn_run(m, 1, &x, 0, 1, &y);
+		left.left = SIZE_MAX;
+		assert_true(status == QN_OK || status == QN_ENOMEM);
+		qn_diag_clear(ctx);
+		assert_int_equal(qn_run(m, 1, &x, 0, 1, &y), QN_OK);
+	}
+	assert_true(failed > 10);
+	qn_close(ctx);
+}
+
 int
 main(void)
 {
@@ -194,6 +248,7 @@ main(void)
 		cmocka_unit_test(reads_operands_beside_the_result),
 		cmocka_unit_test(needs_text_for_c),
 		cmocka_unit_test(dequantizes_where_allowed),
+		cmocka_unit_test(allows_it_after_a_failure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
