@@ -8,10 +8,10 @@
  *
  * dims[0] is the length of a row.  All counts are compared with the bytes that are left before
  * anything is allocated; tensors may lie in any order but may not overlap. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/archive.h"
+#include "formats/range.h"
 #include "ir/diag.h"
 
 enum { ALIGNMENT = 32, KEY_MOST = 65535, NAME_MOST = 64, DIMS_MOST = 4 };
@@ -22,11 +22,6 @@ typedef struct reader {
 	const uint8_t *begin, *at, *end;
 	const char *place; /* of the property or tensor that is read */
 } reader;
-
-typedef struct range {
-	uint64_t begin, end;
-	const char *name;
-} range;
 
 static qn_status
 bad(const reader *r, const char *id, const char *what)
@@ -239,7 +234,7 @@ typed(reader *r, uint64_t type, qn_layout_tensor *t)
 
 /* One entry; its data follows when all have been read. */
 static qn_status
-tensor(reader *r, range *out)
+tensor(reader *r, qn_file_range *out)
 {
 	qn_layout_tensor t = {0};
 	uint64_t type = 0;
@@ -262,21 +257,8 @@ tensor(reader *r, range *out)
 	return QN_OK;
 }
 
-static int
-by_begin(const void *left_range, const void *right_range)
-{
-	const range *a = left_range;
-	const range *b = right_range;
-
-	if (a->begin != b->begin)
-		return a->begin < b->begin ? -1 : 1;
-	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
-
 static qn_status
-place_tensors(reader *r, range *at, uint64_t alignment)
+place_tensors(reader *r, qn_file_range *at, uint64_t alignment)
 {
 	const size_t header = (size_t)(r->at - r->begin);
 	const size_t padded = (size_t)((header + alignment - 1) / alignment * alignment);
@@ -297,8 +279,7 @@ place_tensors(reader *r, range *at, uint64_t alignment)
 		r->d->tensor[i].t.plane[0].data =
 			r->begin + (at[i].begin < at[i].end ? padded + (size_t)at[i].begin : 0);
 	}
-	if (r->d->n > 1)
-		qsort(at, r->d->n, sizeof *at, by_begin);
+	qn_file_ranges_sort(at, r->d->n);
 	for (size_t i = 1; i < r->d->n; i++)
 		if (at[i].begin < at[i - 1].end && at[i].begin < at[i].end)
 			return qn_report(r->env, QN_EINVALID, "gguf.offset", r->d->place,
@@ -368,7 +349,7 @@ qn_gguf_read(qn_archive_data *d, const char *data, size_t n)
 				 left(&r));
 	for (uint64_t i = 0; i < properties; i++)
 		QN_TRY(property(&r));
-	range *at = QN_NEW(d->arena, range, (size_t)tensors);
+	qn_file_range *at = QN_NEW(d->arena, qn_file_range, (size_t)tensors);
 	for (uint64_t i = 0; i < tensors; i++)
 		QN_TRY(tensor(&r, &at[i]));
 	QN_TRY(alignment_of(&r, &alignment));

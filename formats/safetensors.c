@@ -7,11 +7,11 @@
  * All of the header is checked when the file is opened; a tensor is then a view of the bytes. */
 #include "formats/safetensors.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/file.h"
 #include "formats/json_tree.h"
+#include "formats/range.h"
 #include "formats/theta.h"
 #include "ir/diag.h"
 #include "ir/nearest.h"
@@ -28,12 +28,6 @@ struct qn_safetensors {
 	const char **key, **value; /* of __metadata__ */
 };
 
-/* Where a tensor's bytes are, for the search for overlaps. */
-typedef struct range {
-	int64_t begin, end;
-	const char *name;
-} range;
-
 typedef struct reader {
 	qn_types *types;
 	qn_arena *a;
@@ -41,7 +35,7 @@ typedef struct reader {
 	const char *data; /* after the header */
 	size_t n;
 	qn_safetensors *s;
-	range *ranges;
+	qn_file_range *ranges;
 	size_t nrange;
 	bool small; /* floats of 8 bits are read, as u8 */
 } reader;
@@ -90,22 +84,22 @@ read_shape(const reader *r, const qn_json *v, int64_t *dim, int32_t *rank)
 }
 
 static qn_status
-read_offsets(const reader *r, const qn_json *v, range *out)
+read_offsets(const reader *r, const qn_json *v, qn_file_range *out)
 {
 	const qn_json *o = qn_json_find(v, "data_offsets");
+	int64_t begin, end;
 
 	if (o == NULL || o->kind != QN_JSON_ARRAY || o->n != 2 ||
-	    !qn_json_i64(&o->child[0], &out->begin) || !qn_json_i64(&o->child[1], &out->end))
+	    !qn_json_i64(&o->child[0], &begin) || !qn_json_i64(&o->child[1], &end))
 		return bad(r, v, "safetensors.header",
 			   "'data_offsets' is not an array of two integers");
-	if (out->begin < 0 || out->end < out->begin)
+	if (begin < 0 || end < begin)
 		return bad(r, o, "safetensors.offset", "the offsets do not ascend from 0");
-	if ((uint64_t)out->end > r->n)
+	if ((uint64_t)end > r->n)
 		return qn_report(r->a->env, QN_EINVALID, "safetensors.truncated",
 				 qn_json_place(r->doc, r->doc->arena, o),
-				 "the data ends at %zu, the tensor at %lld", r->n,
-				 (long long)out->end);
-	out->name = v->key;
+				 "the data ends at %zu, the tensor at %lld", r->n, (long long)end);
+	*out = (qn_file_range){(uint64_t)begin, (uint64_t)end, v->key};
 	return QN_OK;
 }
 
@@ -135,7 +129,7 @@ read_tensor(reader *r, const qn_json *v)
 	const qn_dtype *dtype = NULL;
 	int64_t dim[QN_MAX_RANK];
 	int32_t rank = 0;
-	range at = {0};
+	qn_file_range at = {0};
 
 	if (v->kind != QN_JSON_OBJECT)
 		return bad(r, v, "safetensors.header", "a tensor's entry is not an object");
@@ -150,43 +144,30 @@ read_tensor(reader *r, const qn_json *v)
 	QN_TRY(read_offsets(r, v, &at));
 	const qn_type *type = qn_type_plain(r->types, dtype->plain, rank, dim);
 	int64_t count = qn_type_count(type);
-	if (count < 0 || count * dtype->bytes != at.end - at.begin)
+	if (count < 0 || (uint64_t)(count * dtype->bytes) != at.end - at.begin)
 		return bad(r, v, "safetensors.offset",
 			   "the size of the data does not match dtype and shape");
 	r->ranges[r->nrange++] = at;
-	r->s->x[r->s->n] = qn_tensor_view_file(r->a, type, r->data + at.begin);
+	r->s->x[r->s->n] = qn_tensor_view_file(r->a, type, r->data + (size_t)at.begin);
 	r->s->dtype[r->s->n] = dtype;
 	qn_map_puts(&r->s->names, v->key, (void *)r->s->x[r->s->n]);
 	r->s->name[r->s->n++] = qn_arena_str(r->a, v->key);
 	return QN_OK;
 }
 
-static int
-by_begin(const void *left, const void *right)
-{
-	const range *a = left;
-	const range *b = right;
-
-	if (a->begin != b->begin)
-		return a->begin < b->begin ? -1 : 1;
-	if (a->end != b->end)
-		return a->end < b->end ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
-
 /* The sorted ranges leave no byte of the data out. */
 static qn_status
 check_holes(const reader *r)
 {
-	int64_t end = 0;
+	uint64_t end = 0;
 
 	for (size_t i = 0; i <= r->nrange; i++) {
-		const int64_t next = i < r->nrange ? r->ranges[i].begin : (int64_t)r->n;
+		const uint64_t next = i < r->nrange ? r->ranges[i].begin : r->n;
 
 		if (next > end)
 			return qn_report(r->a->env, QN_EINVALID, "safetensors.hole", r->doc->file,
-					 "bytes %lld to %lld of the data belong to no tensor",
-					 (long long)end, (long long)next);
+					 "bytes %llu to %llu of the data belong to no tensor",
+					 (unsigned long long)end, (unsigned long long)next);
 		end = i < r->nrange && r->ranges[i].end > end ? r->ranges[i].end : end;
 	}
 	return QN_OK;
@@ -197,7 +178,7 @@ check_tiling(reader *r)
 {
 	qn_status status = QN_OK;
 
-	qsort(r->ranges, r->nrange, sizeof *r->ranges, by_begin);
+	qn_file_ranges_sort(r->ranges, r->nrange);
 	for (size_t i = 1; i < r->nrange; i++)
 		if (r->ranges[i].begin < r->ranges[i - 1].end)
 			status = qn_report(r->a->env, QN_EINVALID, "safetensors.overlap",
@@ -214,7 +195,7 @@ read_header(reader *r)
 
 	if (root->kind != QN_JSON_OBJECT)
 		return bad(r, root, "safetensors.header", "the header is not an object");
-	r->ranges = QN_NEW(r->doc->arena, range, root->n);
+	r->ranges = QN_NEW(r->doc->arena, qn_file_range, root->n);
 	r->s->name = QN_NEW(r->a, const char *, root->n);
 	r->s->x = QN_NEW(r->a, const qn_tensor *, root->n);
 	r->s->dtype = QN_NEW(r->a, const qn_dtype *, root->n);

@@ -20,6 +20,16 @@ typedef struct qn_geometry {
 	int64_t end[3]; /* of averages that count padding: where that ends; else 0 */
 } qn_geometry;
 
+/* The members that the arguments of kernels over windows have in common (runtime/kernels/conv2d.h.in …),
+ * for an initializer; s: const qn_geometry *. */
+#define QN_WINDOW_ARGS(s)                                                                          \
+	.batch = (int32_t)(s)->batch, .in_h = (int32_t)(s)->in[0], .in_w = (int32_t)(s)->in[1],    \
+	.out_h = (int32_t)(s)->out[0], .out_w = (int32_t)(s)->out[1],                              \
+	.k_h = (int32_t)(s)->kernel[0], .k_w = (int32_t)(s)->kernel[1],                            \
+	.stride_h = (int32_t)(s)->stride[0], .stride_w = (int32_t)(s)->stride[1],                  \
+	.dil_h = (int32_t)(s)->dil[0], .dil_w = (int32_t)(s)->dil[1],                              \
+	.pad_t = (int32_t)(s)->pad[0], .pad_l = (int32_t)(s)->pad[1]
+
 /* conv2d, conv3d, and conv1d as an image of height 1. */
 qn_geometry qn_geometry_conv(const qn_graph *g, const qn_node *n);
 /* Whether a window along some axis reaches beyond the image. */

@@ -82,21 +82,9 @@ conv_transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		    s.kernel[i] >= most || s.dil[i] >= most || (s.kernel[i] - 1) * s.dil[i] >= most)
 			return qn_int_refuse(g, n, "windows beyond 2^29 positions");
 	c->args = (qn_conv_transpose_args){
-		.batch = (int32_t)s.batch,
-		.in_h = (int32_t)s.in[0],
-		.in_w = (int32_t)s.in[1],
+		QN_WINDOW_ARGS(&s),
 		.in_c = (int32_t)s.in_c,
-		.out_h = (int32_t)s.out[0],
-		.out_w = (int32_t)s.out[1],
 		.out_c = (int32_t)s.out_c,
-		.k_h = (int32_t)s.kernel[0],
-		.k_w = (int32_t)s.kernel[1],
-		.stride_h = (int32_t)s.stride[0],
-		.stride_w = (int32_t)s.stride[1],
-		.dil_h = (int32_t)s.dil[0],
-		.dil_w = (int32_t)s.dil[1],
-		.pad_t = (int32_t)s.pad[0],
-		.pad_l = (int32_t)s.pad[1],
 		.groups = (int32_t)s.groups,
 		.zi = qn_zp_of(g, qn_graph_node(g, n->in[0])->type),
 		.lo = INT32_MIN,

@@ -196,20 +196,8 @@ pool_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (qn_geometry_has_empty(&s))
 		return qn_int_refuse(g, n, "a window is completely in the padding");
 	c->args = (qn_pool_args){
-		.batch = (int32_t)s.batch,
-		.in_h = (int32_t)s.in[0],
-		.in_w = (int32_t)s.in[1],
+		QN_WINDOW_ARGS(&s),
 		.c = (int32_t)s.in_c,
-		.out_h = (int32_t)s.out[0],
-		.out_w = (int32_t)s.out[1],
-		.k_h = (int32_t)s.kernel[0],
-		.k_w = (int32_t)s.kernel[1],
-		.stride_h = (int32_t)s.stride[0],
-		.stride_w = (int32_t)s.stride[1],
-		.dil_h = (int32_t)s.dil[0],
-		.dil_w = (int32_t)s.dil[1],
-		.pad_t = (int32_t)s.pad[0],
-		.pad_l = (int32_t)s.pad[1],
 		.end_h = (int32_t)s.end[0],
 		.end_w = (int32_t)s.end[1],
 		.zi = qn_zp_of(g, n->type),
