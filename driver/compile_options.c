@@ -28,8 +28,9 @@ averages_floats(const qn_model *m)
 	return false;
 }
 
-qn_status
-qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
+/* Values that the option has, and stages that still read it. */
+static qn_status
+check_each(const qn_model *m, const qn_compile_opts *o)
 {
 	const struct {
 		const char *name;
@@ -59,8 +60,6 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 		{"solver", (int)o->solver, QN_SOLVER_COUPLE_SUMS, QN_STAGE_SYMBOLIC},
 		{"rounding", (int)o->rounding, QN_ROUND_EVEN, QN_STAGE_INTEGER},
 	};
-	static const char *const normalizes = "normalize-quant-types";
-	qn_method_opts method;
 
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
 		if (rows[i].value < 0 || rows[i].value > rows[i].most)
@@ -77,6 +76,16 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 						   "--from-float --calib FILE"
 						 : "start from an earlier stage");
 	}
+	return QN_OK;
+}
+
+qn_status
+qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
+{
+	static const char *const normalizes = "normalize-quant-types";
+	qn_method_opts method;
+
+	QN_TRY(check_each(m, o));
 	if (o->align != 0 && o->align < QN_FIX_LEAST)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "align",
 				 "invalid value %d (expected %d to %d bits)", o->align,

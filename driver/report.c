@@ -137,6 +137,29 @@ put_clipped(qn_json_out *o, const qn_model *m)
 	qn_json_close(o);
 }
 
+/* Inputs, outputs and states. */
+static void
+put_values(qn_json_out *o, const qn_graph *g, const qn_emit_style *opts, qn_buf *text)
+{
+	qn_json_open(o, "inputs", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < qn_graph_fed(g); i++)
+		put_value(o, g, qn_graph_node(g, g->input[i])->name,
+			  qn_graph_node(g, g->input[i])->type,
+			  opts->prep != NULL ? opts->prep[i] : NULL, text);
+	qn_json_close(o);
+	qn_json_open(o, "outputs", '[', QN_JSON_LINES);
+	for (size_t i = 0; i < qn_graph_given(g); i++)
+		put_value(o, g, g->output[i].name, qn_graph_node(g, g->output[i].value)->type, NULL,
+			  text);
+	qn_json_close(o);
+	if (g->nstate > 0)
+		qn_json_open(o, "states", '[', QN_JSON_LINES);
+	for (size_t k = 0; k < g->nstate; k++)
+		put_value(o, g, qn_graph_state(g, k)->name, qn_graph_state(g, k)->type, NULL, text);
+	if (g->nstate > 0)
+		qn_json_close(o);
+}
+
 void
 qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_style *opts)
 {
@@ -172,24 +195,7 @@ qn_report_print(qn_buf *b, const qn_model *m, const qn_plan *p, const qn_emit_st
 	qn_json_put_u64(&o, "estimate", qn_plan_instructions(p));
 	qn_json_put_string(&o, "target", qn_plan_measured_on(p));
 	qn_json_close(&o);
-	qn_json_open(&o, "inputs", '[', QN_JSON_LINES);
-	for (size_t i = 0; i < qn_graph_fed(g); i++)
-		put_value(&o, g, qn_graph_node(g, g->input[i])->name,
-			  qn_graph_node(g, g->input[i])->type,
-			  opts->prep != NULL ? opts->prep[i] : NULL, &text);
-	qn_json_close(&o);
-	qn_json_open(&o, "outputs", '[', QN_JSON_LINES);
-	for (size_t i = 0; i < qn_graph_given(g); i++)
-		put_value(&o, g, g->output[i].name, qn_graph_node(g, g->output[i].value)->type,
-			  NULL, &text);
-	qn_json_close(&o);
-	if (g->nstate > 0)
-		qn_json_open(&o, "states", '[', QN_JSON_LINES);
-	for (size_t k = 0; k < g->nstate; k++)
-		put_value(&o, g, qn_graph_state(g, k)->name, qn_graph_state(g, k)->type, NULL,
-			  &text);
-	if (g->nstate > 0)
-		qn_json_close(&o);
+	put_values(&o, g, opts, &text);
 	qn_json_put_streamed(&o, m);
 	put_clipped(&o, m);
 	qn_json_put_pruned(&o, m);

@@ -117,6 +117,15 @@ put_signed(qn_buf *b, long long v, size_t width)
 	put_unsigned(b, u, 10, width, false, v < 0);
 }
 
+/* n bytes at most; negative: up to the NUL. */
+static void
+put_text(qn_buf *b, const char *s, int n)
+{
+	const char *end = n >= 0 ? memchr(s, '\0', (size_t)n) : NULL;
+
+	qn_buf_put(b, s, n < 0 ? strlen(s) : end != NULL ? (size_t)(end - s) : (size_t)n);
+}
+
 /* One conversion that starts after '%'; returns what follows it. */
 static const char *
 convert(qn_buf *b, const char *f, va_list *args)
@@ -143,17 +152,9 @@ convert(qn_buf *b, const char *f, va_list *args)
 		f++;
 	}
 	switch (*f) {
-	case 's': {
-		const char *s = va_arg(*args, const char *);
-
-		const char *end = precision >= 0 ? memchr(s, '\0', (size_t)precision) : NULL;
-		size_t n = precision >= 0 ? (size_t)precision : strlen(s);
-
-		if (end != NULL)
-			n = (size_t)(end - s);
-		qn_buf_put(b, s, n);
+	case 's':
+		put_text(b, va_arg(*args, const char *), precision);
 		break;
-	}
 	case 'd':
 		put_signed(b,
 			   size == 2   ? va_arg(*args, long long)

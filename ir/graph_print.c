@@ -235,25 +235,10 @@ qn_graph_print(qn_buf *b, const qn_graph *g)
 	qn_buf_puts(b, "\n}\n");
 }
 
-void
-qn_model_print(qn_buf *b, const qn_model *m)
+/* What compiles have noted of values. */
+static void
+print_records(qn_buf *b, const qn_model *m)
 {
-	qn_buf_puts(b, "model ");
-	qn_buf_quoted(b, m->name);
-	qn_buff(b, " stage %s", qn_stage_names[m->stage]);
-	qn_buf_puts(b, m->quantized_here ? " quantized" : "");
-	qn_buf_puts(b, m->opened ? " opened" : "");
-	if (m->after != NULL) {
-		qn_buf_puts(b, " after ");
-		qn_buf_quoted(b, m->after);
-	}
-	if (m->rounding != 0)
-		qn_buff(b, " rounding %s", qn_rounding_names[m->rounding]);
-	if (m->options[0] != '\0') {
-		qn_buf_puts(b, " options ");
-		qn_buf_quoted(b, m->options);
-	}
-	qn_buf_putc(b, '\n');
 	for (size_t i = 0; i < m->nclipped; i++) {
 		const qn_clipped *c = &m->clipped[i];
 
@@ -295,6 +280,28 @@ qn_model_print(qn_buf *b, const qn_model *m)
 		qn_buff(b, " axis %d, %lld of %lld\n", (int)m->streamed->axis,
 			(long long)m->streamed->hop, (long long)m->streamed->window);
 	}
+}
+
+void
+qn_model_print(qn_buf *b, const qn_model *m)
+{
+	qn_buf_puts(b, "model ");
+	qn_buf_quoted(b, m->name);
+	qn_buff(b, " stage %s", qn_stage_names[m->stage]);
+	qn_buf_puts(b, m->quantized_here ? " quantized" : "");
+	qn_buf_puts(b, m->opened ? " opened" : "");
+	if (m->after != NULL) {
+		qn_buf_puts(b, " after ");
+		qn_buf_quoted(b, m->after);
+	}
+	if (m->rounding != 0)
+		qn_buff(b, " rounding %s", qn_rounding_names[m->rounding]);
+	if (m->options[0] != '\0') {
+		qn_buf_puts(b, " options ");
+		qn_buf_quoted(b, m->options);
+	}
+	qn_buf_putc(b, '\n');
+	print_records(b, m);
 	qn_foreign_names_print(b, m);
 	for (size_t i = 0; i < m->types.nparam; i++)
 		print_param(b, m->types.param[i]);
