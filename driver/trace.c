@@ -2,8 +2,6 @@
 /* trace.c - see trace.h. */
 #include "driver/trace.h"
 
-#include <string.h>
-
 /* Scales and zero points, one or one for each index of an axis. */
 static void
 put_scales(const qn_types *t, const qn_elem *e, qn_arena *a, qn_traced *out)
@@ -45,15 +43,7 @@ described(const qn_graph *g, const qn_node *n, qn_arena *a)
 static void
 add_point(qn_tracing *t, const qn_graph *g, const qn_node *n, qn_arena *a)
 {
-	if (t->n == t->cap) {
-		const size_t cap = 2 * t->cap + 8;
-		qn_trace_point *more = QN_NEW(a, qn_trace_point, cap);
-
-		if (t->n > 0)
-			memcpy(more, t->point, t->n * sizeof *more);
-		t->point = more;
-		t->cap = cap;
-	}
+	t->point = qn_arena_grow(a, t->point, &t->cap, t->n + 1, sizeof *t->point);
 	t->point[t->n++] = (qn_trace_point){n, described(g, n, a)};
 }
 

@@ -11,6 +11,7 @@
 #include "driver/quantizer.h"
 #include "driver/statistics.h"
 #include "ir/diag.h"
+#include "ir/snapshot.h"
 #include "runtime/math.h"
 
 enum {
@@ -188,9 +189,11 @@ qn_trial_decibel(const qn_trials *t, qn_trial_part part, double error)
 {
 	size_t measured = 0;
 
+	if (!(error > 0)) /* no output was measured, or none differs */
+		return (double)INFINITY;
 	for (size_t k = 0; k < t->noutput; k++)
 		measured += t->power[part][k] > 0;
 	const double db = -10 * (qn_ln(error / (double)measured) / qn_ln(10));
 
-	return error > 0 ? rint(100 * db) / 100 : (double)INFINITY;
+	return rint(100 * db) / 100;
 }

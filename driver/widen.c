@@ -302,12 +302,12 @@ tell(const widening *w)
 	const double before = qn_trial_decibel(&w->trials, QN_TRIAL_HELD, w->first[QN_TRIAL_HELD]);
 	const double after = qn_trial_decibel(&w->trials, QN_TRIAL_HELD, w->now[QN_TRIAL_HELD]);
 	size_t nwide = 0;
-	qn_buf b, not ;
+	qn_buf b, failed;
 
 	qn_buf_init(&b, m->scratch);
-	qn_buf_init(&not, m->scratch);
+	qn_buf_init(&failed, m->scratch);
 	if (w->impossible > 0)
-		qn_buff(&not, " (in %zu of %zu trials the graph did not become integer)",
+		qn_buff(&failed, " (in %zu of %zu trials the graph did not become integer)",
 			w->impossible, w->tried);
 	for (size_t k = 0; k < w->all.n; k++) {
 		const qn_wide_layer *l = &w->all.layer[k];
@@ -329,7 +329,7 @@ tell(const widening *w)
 		qn_log(m->env,
 		       "activations: none of %zu layers needs 16 bits, none brings %d dB%s; SQNR "
 		       "of the outputs %g dB",
-		       w->all.n, (int)QN_WIDEN_LEAST_GAIN, qn_buf_str(&not ), before);
+		       w->all.n, (int)QN_WIDEN_LEAST_GAIN, qn_buf_str(&failed), before);
 	qn_model_record(m, "activations=auto:%zu/%zu:%g:%g", nwide, w->all.n, before, after);
 }
 

@@ -21,17 +21,17 @@ find(const qn_graph *g, const char *place, const char *name)
 		if (strcmp(g->output[i].name, name) == 0)
 			return g->output[i].value;
 	const qn_id id = qn_graph_find(g, name);
-	if (id == 0) {
+	if (id == 0)
 		(void)qn_report(g->model->env, QN_EUSAGE, "import.cut", place,
 				"no value is called '%s'" QN_DID_YOU_MEAN, name,
 				QN_SUGGEST(qn_nearest_value(g, name)));
-	} else if (qn_graph_node(g, id)->type->is_tuple) {
+	else if (qn_graph_node(g, id)->type->is_tuple)
 		(void)qn_report(g->model->env, QN_EUSAGE, "import.cut", place,
 				"'%s' has several results; name the one of them that is wanted",
 				name);
-		return 0;
-	}
-	return id;
+	else
+		return id;
+	return 0;
 }
 
 static void
