@@ -54,6 +54,26 @@ grep -q '^model *came (quantized)$' stdout || fail 'came, inspect' "other stage"
 case_of 'came, late' 2 option.late 'quantized already|--from-float --calib' compile came.qir --activations u8 -o out -q
 case_of 'came, analyze' 1 analyze.stage 'quantized already|--from-float' analyze came.qir --calib codes.npy -q
 
+# ---- an autoencoder: what it gives has the shape of its input, and no classes ----
+
+cat >auto.qir <<'END'
+model "auto" stage float
+graph @main(%x: tensor<1x2xf32>) {
+  %w = const : tensor<2x2xf32> [1, 0.5, -0.5, 1]
+  %y = dense %x, %w
+  return %y
+}
+END
+bytes 1 '\001\002\003\004\375\002\007\000\002\002\375\005\004\001\000\003' | npy two.npy '|i1' '8, 2'
+auto=(auto.qir --calib two.npy --data two.npy --input-scale 0.25 --input-zero 0 -q)
+good autoencoder eval "${auto[@]}"
+[ "$(awk '$1 == "integer" {print $2}' stdout | tr '\n' ' ')" = 'mse mae max-diff cosine sqnr agreement ' ] ||
+	fail autoencoder "other rows, or agreement is not the last" stdout
+good 'autoencoder, analyze' analyze "${auto[@]}"
+grep -qE 'agreement|loss' stdout && fail 'autoencoder, analyze' "it counts classes" stdout
+good 'autoencoder, tune' tune "${auto[@]}" --no-repairs --max-weights 1K -o auto.recipe.json
+has_words 'autoencoder, tune' auto.recipe.json 'sqnr '
+
 # ---- shapes: dims of 1 may be at other places; whose input is meant ----
 
 cp "$E/test_x.npy" moved.npy

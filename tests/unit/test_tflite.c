@@ -233,12 +233,16 @@ dense_of_codes(float sx, int zx, float sw, float sy, int zy, int activation)
 static void
 test_codes(void **state)
 {
+	const char *const *layer;
+
 	(void)state;
 	dense_of_codes(0.5f, 3, 0.5f, 1.0f, -5, 0);
 	assert_int_equal(rg->m.stage, QN_STAGE_CALIBRATED);
 	has_type(only(QN_OP_dense),
 		 "tensor<1x2x!quant.uniform<i32:f32, fmul(5.000000e-01,5.000000e-01)>>");
 	assert_string_equal(only(QN_OP_requantize)->name, "y");
+	assert_int_equal(qn_node_origin(only(QN_OP_dense), &layer), 1);
+	assert_string_equal(layer[0], "y");
 	/* acc = 10 + 7 + 2*7 = 31, -20 - 21 + 28 = -13; * 0.25 = 7.75, -3.25; - 5 */
 	GIVES(V(10, 10), 3, -8);
 }
