@@ -61,32 +61,32 @@ compares_with_float(const given *g)
 	       strcmp(qn_model_stage(g->m), "integer") != 0;
 }
 
+/* Of several errors that have been reported the first one. */
+static void
+note(qn_status *status, qn_status next)
+{
+	if (*status == QN_OK)
+		*status = next;
+}
+
 /* Loads all that is given, so that everything wrong is reported at once. */
 static qn_status
 load(qn_ctx *ctx, given *g)
 {
 	const options *o = g->o;
 	qn_status status = program_compile_opts(ctx, o, &g->calib, &g->compile);
-	const qn_status loaded[] = {
-		program_load_samples(ctx, o, o->ndata, o->data, &g->data),
-		o->labels == NULL
-			? QN_OK
-			: qn_labels_open(ctx, o->labels, o->label_column,
-					 g->data.n > 0 ? g->data.array[0] : NULL, &g->labels),
-		program_load_model(ctx, o, &g->m),
-		o->against == NULL ? QN_OK : program_load_reference(ctx, o, &g->against),
-		program_check_used(o, &g->data, &g->calib),
-	};
 
-	for (size_t i = 0; i < sizeof loaded / sizeof loaded[0]; i++)
-		if (status == QN_OK)
-			status = loaded[i];
-	for (int i = 0; i < o->ntarget; i++) {
-		qn_status one = qn_array_load(ctx, o->target[i], &g->target[i]);
-
-		if (status == QN_OK)
-			status = one;
-	}
+	note(&status, program_load_samples(ctx, o, o->ndata, o->data, &g->data));
+	if (o->labels != NULL)
+		note(&status, qn_labels_open(ctx, o->labels, o->label_column,
+					     g->data.n > 0 ? g->data.array[0] : NULL, &g->labels));
+	note(&status, program_load_model(ctx, o, &g->m));
+	if (o->against != NULL)
+		note(&status, program_load_reference(ctx, o, &g->against));
+	if (status == QN_OK) /* else samples that could not be read would count as none */
+		status = program_check_used(o, &g->data, &g->calib);
+	for (int i = 0; i < o->ntarget; i++)
+		note(&status, qn_array_load(ctx, o->target[i], &g->target[i]));
 	if (status == QN_OK && compares_with_float(g)) {
 		g->with_float = true;
 		status = program_load_model(ctx, o, &g->against);

@@ -54,6 +54,12 @@ grep -q '^model *came (quantized)$' stdout || fail 'came, inspect' "other stage"
 case_of 'came, late' 2 option.late 'quantized already|--from-float --calib' compile came.qir --activations u8 -o out -q
 case_of 'came, analyze' 1 analyze.stage 'quantized already|--from-float' analyze came.qir --calib codes.npy -q
 
+# ---- samples that cannot be read are not none ----
+
+case_of 'no file' 1 file.open 'nofile.npy' eval "$E/digits.json" --data nofile.npy --input-scale 0.25 -q
+grep -q 'there are none' stderr && fail 'no file' "the option is blamed" stderr
+case_of 'no samples' 2 '' "--input-scale '0.25' is for samples" compile came.qir --input-scale 0.25 -o out -q
+
 # ---- an autoencoder: what it gives has the shape of its input, and no classes ----
 
 cat >auto.qir <<'END'
