@@ -65,6 +65,15 @@ as_signed(uint64_t bits)
 	return v;
 }
 
+qn_property
+qn_property_element(const qn_property *p, uint64_t i)
+{
+	const size_t each = qn_value_bytes(p->type);
+
+	return (qn_property){
+		.key = p->key, .type = p->type, .n = 1, .data = p->data + i * each, .bytes = each};
+}
+
 bool
 qn_property_u64(const qn_property *p, uint64_t *out)
 {

@@ -46,6 +46,8 @@ size_t qn_value_bytes(qn_value_type t);
 /* "u32", "string", "json". */
 const char *qn_value_name(qn_value_type t);
 
+/* Element i of an array of numbers, as one number. */
+qn_property qn_property_element(const qn_property *p, uint64_t i);
 /* An integer of any width; false: not one number of that kind. */
 bool qn_property_u64(const qn_property *p, uint64_t *out);
 /* A number of any type; false: not one number. */

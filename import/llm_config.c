@@ -22,28 +22,34 @@ typedef struct key_row {
 	const char *gguf, *hugging_face; /* NULL: such files have no such key */
 	size_t offset;                   /* of the member of qn_llm */
 	int64_t most;                    /* 0: a float above 0 */
-	bool required;
+	unsigned rules;
 } key_row;
+
+enum {
+	REQUIRED = 1,
+	EACH_BLOCK = 2, /* may be a list of one number for each block */
+	MAY_BE_0 = 4    /* 0: as if it were missing */
+};
 
 #define MEMBER(name) offsetof(qn_llm, name)
 #define MOST INT32_MAX
 
 static const key_row keys[] = {
-	{"block_count", "num_hidden_layers", MEMBER(blocks), MOST, true},
-	{"embedding_length", "hidden_size", MEMBER(width), MOST, true},
-	{"feed_forward_length", "intermediate_size", MEMBER(hidden), MOST, true},
-	{"attention.head_count", "num_attention_heads", MEMBER(heads), MOST, true},
-	{"attention.head_count_kv", "num_key_value_heads", MEMBER(kv_heads), MOST, false},
-	{"attention.key_length", "head_dim", MEMBER(head_dim), MOST, false},
-	{"attention.value_length", NULL, MEMBER(value_dim), MOST, false},
-	{"rope.dimension_count", NULL, MEMBER(rope_dim), MOST, false},
-	{"context_length", "max_position_embeddings", MEMBER(trained), MOST, false},
-	{"vocab_size", "vocab_size", MEMBER(vocab), MOST, false},
-	{"attention.sliding_window", "sliding_window", MEMBER(window), MOST, false},
-	{"rope.freq_base", "rope_theta", MEMBER(rope_base), 0, false},
-	{"rope.scale_linear", NULL, MEMBER(rope_factor), 0, false}, /* the older name of the next */
-	{"rope.scaling.factor", NULL, MEMBER(rope_factor), 0, false},
-	{"attention.layer_norm_rms_epsilon", "rms_norm_eps", MEMBER(epsilon), 0, true},
+	{"block_count", "num_hidden_layers", MEMBER(blocks), MOST, REQUIRED},
+	{"embedding_length", "hidden_size", MEMBER(width), MOST, REQUIRED},
+	{"feed_forward_length", "intermediate_size", MEMBER(hidden), MOST, REQUIRED | EACH_BLOCK},
+	{"attention.head_count", "num_attention_heads", MEMBER(heads), MOST, REQUIRED | EACH_BLOCK},
+	{"attention.head_count_kv", "num_key_value_heads", MEMBER(kv_heads), MOST, EACH_BLOCK},
+	{"attention.key_length", "head_dim", MEMBER(head_dim), MOST, 0},
+	{"attention.value_length", NULL, MEMBER(value_dim), MOST, 0},
+	{"rope.dimension_count", NULL, MEMBER(rope_dim), MOST, 0},
+	{"context_length", "max_position_embeddings", MEMBER(trained), MOST, 0},
+	{"vocab_size", "vocab_size", MEMBER(vocab), MOST, 0},
+	{"attention.sliding_window", "sliding_window", MEMBER(window), MOST, 0},
+	{"rope.freq_base", "rope_theta", MEMBER(rope_base), 0, 0},
+	{"rope.scale_linear", NULL, MEMBER(rope_factor), 0, MAY_BE_0}, /* older than the next */
+	{"rope.scaling.factor", NULL, MEMBER(rope_factor), 0, MAY_BE_0},
+	{"attention.layer_norm_rms_epsilon", "rms_norm_eps", MEMBER(epsilon), 0, REQUIRED},
 };
 
 static const char *
@@ -70,28 +76,71 @@ refuse(qn_llm *l, const char *id, const char *key, const char *why)
 			 qn_archive_at(l->im.m->arena, l->im.file, "key", key), "%s", why);
 }
 
+/* A list of one number for each block, if these are the same: that number in *one. */
+static qn_status
+take_list(qn_llm *l, const key_row *row, const char *key, const qn_property *p, qn_property *one)
+{
+	qn_buf b;
+
+	if ((row->rules & EACH_BLOCK) == 0 || qn_value_bytes(p->type) == 0)
+		return refuse(l, "llm.value", key, "a list, where one number belongs");
+	if (p->n != (uint64_t)l->blocks) {
+		qn_buf_init(&b, l->im.scratch);
+		qn_buff(&b, "a list of %llu numbers for %lld blocks", (unsigned long long)p->n,
+			(long long)l->blocks);
+		return refuse(l, "llm.value", key, qn_buf_str(&b));
+	}
+	*one = qn_property_element(p, 0);
+	for (uint64_t i = 1; i < p->n; i++) {
+		const qn_property other = qn_property_element(p, i);
+
+		if (memcmp(other.data, one->data, one->bytes) == 0)
+			continue;
+		qn_buf_init(&b, l->im.scratch);
+		qn_buff(&b,
+			"block 0 has %s, block %llu has %s: blocks that differ are not supported",
+			qn_property_json(l->im.scratch, one), (unsigned long long)i,
+			qn_property_json(l->im.scratch, &other));
+		return refuse(l, "llm.value", key, qn_buf_str(&b));
+	}
+	return QN_OK;
+}
+
+static qn_status
+take_real(qn_llm *l, const key_row *row, const char *key, const qn_property *p, double *to)
+{
+	const bool may_be_0 = (row->rules & MAY_BE_0) != 0;
+	double v = 0;
+
+	if (!qn_property_f64(p, &v) || !(v > 0 || (may_be_0 && v == 0)) || !isfinite(v))
+		return refuse(l, "llm.value", key,
+			      text(l, "%s is not a number %s", qn_property_json(l->im.scratch, p),
+				   may_be_0 ? "from 0" : "above 0"));
+	*to = v;
+	return QN_OK;
+}
+
 static qn_status
 take_key(qn_llm *l, const key_row *row)
 {
 	const char *key = key_of(l, row->gguf, row->hugging_face);
 	const qn_property *p = key != NULL ? qn_archive_value(&l->file, key) : NULL;
 	void *to = (char *)l + row->offset;
-	double real = 0;
+	qn_property one;
 	uint64_t n = 0;
 
 	if (p != NULL && p->type == QN_VALUE_JSON && p->bytes == 4 &&
 	    memcmp(p->data, "null", 4) == 0)
 		p = NULL;
 	if (p == NULL)
-		return row->required ? refuse(l, "llm.key", key, "missing key") : QN_OK;
-	if (row->most == 0) {
-		if (!qn_property_f64(p, &real) || !(real > 0) || !isfinite(real))
-			return refuse(l, "llm.value", key,
-				      text(l, "%s is not a number above 0",
-					   qn_property_json(l->im.scratch, p), ""));
-		*(double *)to = real;
-		return QN_OK;
+		return (row->rules & REQUIRED) != 0 ? refuse(l, "llm.key", key, "missing key")
+						    : QN_OK;
+	if (p->array) {
+		QN_TRY(take_list(l, row, key, p, &one));
+		p = &one;
 	}
+	if (row->most == 0)
+		return take_real(l, row, key, p, to);
 	if (!qn_property_u64(p, &n) || n == 0 || n > (uint64_t)row->most)
 		return refuse(l, "llm.value", key,
 			      text(l, "%s is not an integer from 1 to 2147483647",

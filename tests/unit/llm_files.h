@@ -307,7 +307,8 @@ llm_folder_write(qn_ctx *ctx, const llm_file *f, const char *folder)
 		"{\"model_type\": \"%s\", \"rms_norm_eps\": 0.0009765625, \"rope_theta\": 500.5",
 		f->arch);
 	for (size_t i = 0; i < LLM_NKEYS; i++)
-		(void)fprintf(out, ", \"%s\": %d", llm_keys[i].other, llm_number(f, i));
+		if (f->key == NULL || strcmp(f->key, llm_keys[i].other) != 0)
+			(void)fprintf(out, ", \"%s\": %d", llm_keys[i].other, llm_number(f, i));
 	if (f->head_dim > 0)
 		(void)fprintf(out, ", \"head_dim\": %d", f->head_dim);
 	if (f->key != NULL)

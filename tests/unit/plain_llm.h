@@ -31,7 +31,7 @@ typedef struct plain_llm {
 	plain_block *block;
 } plain_llm;
 
-/* A number of the file's properties, "ARCH.NAME"; `otherwise` when it is missing. */
+/* A number of the file's properties, "ARCH.NAME", of a list its first; `otherwise` when it is missing. */
 static double
 plain_number(qn_archive *x, const char *arch, const char *name, double otherwise)
 {
@@ -42,7 +42,7 @@ plain_number(qn_archive *x, const char *arch, const char *name, double otherwise
 		qn_property_view p;
 
 		if (qn_archive_property(x, i, &p) == QN_OK && strcmp(p.key, key) == 0)
-			return strtod(p.json, NULL);
+			return strtod(p.json + (p.json[0] == '['), NULL);
 	}
 	return otherwise;
 }
@@ -106,6 +106,8 @@ plain_llm_open(qn_ctx *ctx, const char *path, int context, plain_llm *m)
 	m->base = plain_number(x, m->arch, "rope.freq_base", 10000);
 	m->factor = plain_number(x, m->arch, "rope.scaling.factor",
 				 plain_number(x, m->arch, "rope.scale_linear", 1));
+	if (m->factor == 0)
+		m->factor = 1;
 	m->epsilon = plain_number(x, m->arch, "attention.layer_norm_rms_epsilon", 0);
 	m->vocab = (int)qn_stored_dim(qn_archive_find(x, "token_embd.weight"), 0);
 	m->embedding = plain_tensor(x, -1, "token_embd.weight");
