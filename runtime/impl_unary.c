@@ -76,8 +76,10 @@ exponent_of(const qn_graph *g, const qn_node *n, double *exponent)
 		(void)qn_int_refuse(g, n, "only an exponent that is a constant of one element");
 		return false;
 	}
-	*exponent = (double)(qn_tensor_i64(c->value, 0) - qn_zp_of(g, c->type)) *
-		    qn_scale_of(g, c->type);
+	/* as an f32, like the number of the float graph: 200 steps of 0.01f are 2, not just below it, of which a
+	 * negative base has no power */
+	*exponent = (double)(float)((double)(qn_tensor_i64(c->value, 0) - qn_zp_of(g, c->type)) *
+				    qn_scale_of(g, c->type));
 	return true;
 }
 

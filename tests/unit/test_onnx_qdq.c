@@ -307,6 +307,18 @@ constants(void)
 	return ends("s", 0.03, 50);
 }
 
+/* 200 steps of 0.01f are 2 as an f32; just below 2, negative numbers would have no power. */
+static double
+stored_exponent(void)
+{
+	image();
+	scalar("two_q", ONX_UINT8, 200);
+	scalar("two_s", ONX_FLOAT, 0.01);
+	onx_node(file, "DequantizeLinear", "two_q,two_s", "two");
+	onx_node(file, "Pow", "d,two", "p");
+	return ends("p", 0.02, 0);
+}
+
 static double
 open_softmax(void)
 {
@@ -347,6 +359,7 @@ static const struct {
 	{"conv_batch_norm_relu", conv_batch_norm_relu},
 	{"conv_sum", conv_sum},
 	{"constants", constants},
+	{"stored_exponent", stored_exponent},
 	{"open_softmax", open_softmax},
 };
 
