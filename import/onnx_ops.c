@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "runtime/interp.h"
+
 static const qn_onnx_row *const families[] = {
 	qn_onnx_elementwise, qn_onnx_logic,     qn_onnx_conv,          qn_onnx_pool,
 	qn_onnx_move,        qn_onnx_slices,    qn_onnx_reduce,        qn_onnx_norm,
@@ -170,13 +172,37 @@ qn_onnx_const_ints(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int32_t most, 
 	return -1;
 }
 
+/* The value of a constant, or of one that the file stores quantized, as DequantizeLinear makes it of that; NULL: neither. */
+static const qn_tensor *
+real_constant(qn_onnx *o, qn_id x)
+{
+	const qn_graph *g = o->im.g;
+	const qn_tensor *v = qn_importer_known(&o->im, x);
+	qn_id step[2] = {0};
+	qn_tensor *next;
+	int n = 0;
+
+	while (v == NULL && n < 2 &&
+	       qn_graph_node(g, x)->op == (n == 0 ? QN_OP_dequantize : QN_OP_quantize)) {
+		step[n++] = x;
+		x = qn_graph_node(g, x)->in[0];
+		v = qn_importer_known(&o->im, x);
+	}
+	while (v != NULL && n > 0) {
+		const qn_node *at = qn_graph_node(g, step[--n]);
+
+		v = qn_eval_node(g, at, &v, o->im.scratch, &next) == QN_OK ? next : NULL;
+	}
+	return v;
+}
+
 bool
 qn_onnx_const_real(qn_onnx *o, const qn_onnx_node *n, uint32_t i, double dflt, double *v)
 {
 	*v = dflt;
 	if (qn_onnx_in(n, i) == 0)
 		return true;
-	const qn_tensor *x = qn_importer_known(&o->im, n->in[i]);
+	const qn_tensor *x = real_constant(o, n->in[i]);
 	if (x == NULL) {
 		not_constant(o, n, i);
 		return false;

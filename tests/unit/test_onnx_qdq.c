@@ -319,6 +319,24 @@ stored_exponent(void)
 	return ends("p", 0.02, 0);
 }
 
+/* The value of a Pad behind a DequantizeLinear, and behind a pair. */
+static double
+stored_pad_value(void)
+{
+	image();
+	onx_ints64(file, "by", "8", (const int64_t[]){0, 0, 1, 0, 0, 0, 0, 2});
+	scalar("v_q", ONX_UINT8, 90);
+	scalar("v_s", ONX_FLOAT, 0.02);
+	scalar("v_z", ONX_UINT8, 128);
+	onx_node(file, "DequantizeLinear", "v_q,v_s,v_z", "v");
+	onx_node(file, "Pad", "d,by,v", "p");
+	pair("p", "e", 0.02, ONX_UINT8, 128);
+	scalar("u", ONX_FLOAT, 0.31);
+	pair("u", "w", 0.02, ONX_UINT8, 128);
+	onx_node(file, "Pad", "e,by,w", "r");
+	return ends("r", 0.02, 128);
+}
+
 static double
 open_softmax(void)
 {
@@ -360,6 +378,7 @@ static const struct {
 	{"conv_sum", conv_sum},
 	{"constants", constants},
 	{"stored_exponent", stored_exponent},
+	{"stored_pad_value", stored_pad_value},
 	{"open_softmax", open_softmax},
 };
 
