@@ -92,7 +92,8 @@ calibrate_open(qn_pipeline *p)
 			QN_TRY(qn_bind(p->m));
 		}
 	} while (npair > 0);
-	if (all == 0 && o->method != NULL)
+	p->m->opened = p->m->opened || stays; /* what is left is left in spite of samples */
+	if (all == 0 && !stays && o->method != NULL)
 		return qn_report(p->m->env, QN_EUSAGE, "option.late", "method",
 				 "the model is quantized already and has all ranges, this option "
 				 "would change nothing; remove it or dequantize the file and "

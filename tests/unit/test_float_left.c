@@ -19,8 +19,10 @@ static const struct {
 	 "(" X ", %g: tensor<4xf32>) {\n  %d = dequantize %x\n"
 	 "  %n = batch_norm %d, %g, %g, %g, %g\n  %q = quantize %n : " Q(
 		 "2x4") "\n  return %q\n}\n",
-	 "batch_norm 'n'", "no integer implementation, and quantized values cannot pass", false,
-	 false},
+	 "batch_norm 'n'",
+	 "no integer implementation, and quantized values cannot pass through it; dequantize and "
+	 "recalibrate the model: --from-float --calib SAMPLES",
+	 false, false},
 	{"no pattern",
 	 "(" F ") {\n  %s = exp %f\n  %q = quantize %s : " Q("2x4") "\n  return %q\n}\n", "exp 's'",
 	 "no quantizer pattern of the scheme takes it", false, true},
@@ -84,7 +86,8 @@ static const struct {
 	{"other parameters",
 	 "(" X ") {\n  %d = dequantize %x\n  %s = softmax %d\n"
 	 "  %q = quantize %s : tensor<2x4x!quant.uniform<i16:f32, 0.00001>>\n  return %q\n}\n",
-	 "softmax 's'", "other parameters than its integer arithmetic has", false, false},
+	 "softmax 's'", "other parameters than its integer arithmetic has; dequantize", false,
+	 false},
 	{"averages",
 	 "(%x: tensor<1x4x4x1x!quant.uniform<i8:f32, 0.1:3>>) {\n  %d = dequantize %x\n"
 	 "  %p = avg_pool %d {kernel=[2,2], stride=[2,2]}\n  %q = quantize %p : " Q(
