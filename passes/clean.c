@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "ir/diag.h"
+#include "passes/batch_norm.h"
 #include "passes/passes.h"
 #include "patterns/rewrite.h"
 #include "runtime/impls.h"
@@ -59,22 +60,6 @@ fold_constant(qn_rw *rw, const qn_match *m)
 			   qn_tensor_of(qn_rw_model(rw)->arena, value->type, value->data));
 }
 
-/* Per-channel factor and offset of a batch norm: y = x * factor + offset, in double. */
-static void
-affine_of(const qn_rw *rw, const qn_match *m, int64_t channels, double *factor, double *offset)
-{
-	const qn_node *bn = qn_rw_node(rw, m->root);
-	const qn_tensor *v[4];
-
-	for (int i = 0; i < 4; i++)
-		v[i] = qn_rw_node(rw, m->at[GAMMA + i])->value;
-	for (int64_t c = 0; c < channels; c++) {
-		factor[c] = qn_tensor_f64(v[0], c) /
-			    sqrt(qn_tensor_f64(v[3], c) + bn->attr->batch_norm.epsilon);
-		offset[c] = qn_tensor_f64(v[1], c) - qn_tensor_f64(v[2], c) * factor[c];
-	}
-}
-
 /* w with each slice of axis 0 multiplied by its factor. */
 static qn_id
 scaled_weights(qn_rw *rw, qn_id w, const double *factor)
@@ -88,24 +73,6 @@ scaled_weights(qn_rw *rw, qn_id w, const double *factor)
 	for (int64_t i = 0; i < channels * each; i++)
 		qn_store_f64(data, QN_PLAIN_f32, i, qn_tensor_f64(n->value, i) * factor[i / each]);
 	return qn_rw_const(rw, qn_rw_name(rw, w), out);
-}
-
-/* b * factor + offset as a constant; b 0: just the offset. */
-static qn_id
-shifted_bias(qn_rw *rw, const char *name, qn_id b, int64_t channels, const double *factor,
-	     const double *offset)
-{
-	qn_model *m = qn_rw_model(rw);
-	const qn_type *type = qn_type_plain(&m->types, QN_PLAIN_f32, 1, &channels);
-	void *data;
-	qn_tensor *out = qn_tensor_new(m->arena, type, &data);
-
-	for (int64_t c = 0; c < channels; c++) {
-		double old = b == 0 ? 0.0 : qn_tensor_f64(qn_rw_node(rw, b)->value, c);
-
-		qn_store_f64(data, QN_PLAIN_f32, c, old * factor[c] + offset[c]);
-	}
-	return qn_rw_const(rw, name, out);
 }
 
 static bool
@@ -134,24 +101,12 @@ fold_batch_norm(qn_rw *rw, const qn_match *m)
 	int64_t channels = qn_rw_node(rw, m->at[W])->type->dim[0];
 	double *factor = QN_NEW(a, double, (size_t)channels);
 	double *offset = QN_NEW(a, double, (size_t)channels);
-	affine_of(rw, m, channels, factor, offset);
+	qn_batch_norm_affine(rw, bn, channels, factor, offset);
 	qn_id in[2] = {m->at[X], scaled_weights(rw, m->at[W], factor)};
 	qn_id y = qn_rw_add(rw, conv->op, qn_rw_name(rw, m->at[CONV]), 2, in, conv->attr, NULL);
-	qn_id out[2] = {y, shifted_bias(rw, qn_rw_derived_name(rw, m->root, "bias"), m->at[B],
-					channels, factor, offset)};
+	qn_id out[2] = {y, qn_batch_norm_bias(rw, qn_rw_derived_name(rw, m->root, "bias"), m->at[B],
+					      channels, factor, offset)};
 	return qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, out, NULL, NULL);
-}
-
-static qn_id
-reshaped(qn_rw *rw, const char *name, qn_id x, int32_t rank, const int64_t *dim)
-{
-	qn_attrs a;
-
-	qn_attrs_default(QN_ATTRS(shape), &a);
-	a.shape.shape.n = rank;
-	for (int32_t i = 0; i < rank; i++)
-		a.shape.shape.v[i] = dim[i];
-	return qn_rw_add(rw, QN_OP_reshape, name, 1, &x, &a, NULL);
 }
 
 static bool
@@ -161,46 +116,20 @@ has_fake_weights(const qn_rw *rw, const qn_node *product)
 	       qn_rw_node(rw, product->in[1])->op == QN_OP_const_fake_quant;
 }
 
-/* A batch norm that nothing takes in: a 1x1 depthwise convolution over [N,1,n,C] (or the image
- * itself) and a bias. */
+/* A batch norm that nothing takes in. */
 static qn_id
 batch_norm_to_conv(qn_rw *rw, const qn_match *m)
 {
 	const qn_node *bn = qn_rw_node(rw, m->root);
-	qn_model *model = qn_rw_model(rw);
-	const qn_type *t = bn->type;
 
-	if (!constants_are_f32(rw, m, GAMMA, VAR) || !qn_type_is_f32(t) || qn_type_count(t) <= 0)
+	if (!constants_are_f32(rw, m, GAMMA, VAR) || !qn_type_is_f32(bn->type) ||
+	    qn_type_count(bn->type) <= 0)
 		return qn_rw_decline(rw,
 				     "parameters are not f32 constants, or the shape is unknown");
 	if (has_fake_weights(rw, qn_rw_node(rw, m->at[X])))
 		return qn_rw_decline(rw, "the weights before it are fake-quantized: requantize "
 					 "folds it into their scales");
-	int64_t channels = t->dim[t->rank - 1];
-	double *factor = QN_NEW(model->scratch, double, (size_t)channels);
-	double *offset = QN_NEW(model->scratch, double, (size_t)channels);
-	affine_of(rw, m, channels, factor, offset);
-
-	const int64_t wdim[4] = {channels, 1, 1, 1};
-	void *data;
-	qn_tensor *w = qn_tensor_new(model->arena,
-				     qn_type_plain(&model->types, QN_PLAIN_f32, 4, wdim), &data);
-	for (int64_t c = 0; c < channels; c++)
-		qn_store_f64(data, QN_PLAIN_f32, c, factor[c]);
-
-	const int64_t image[4] = {1, 1, qn_type_count(t) / channels, channels};
-	qn_attrs conv;
-	qn_attrs_default(QN_ATTRS(conv2d), &conv);
-	conv.conv2d.groups = channels;
-
-	qn_id x = t->rank != 4 ? reshaped(rw, NULL, m->at[X], 4, image) : m->at[X];
-	qn_id in[2] = {x, qn_rw_const(rw, qn_rw_derived_name(rw, m->root, "scale"), w)};
-	qn_id y = qn_rw_add(rw, QN_OP_conv2d, qn_rw_derived_name(rw, m->root, "conv"), 2, in, &conv,
-			    NULL);
-	qn_id out[2] = {y, shifted_bias(rw, qn_rw_derived_name(rw, m->root, "bias"), 0, channels,
-					factor, offset)};
-	y = qn_rw_add(rw, QN_OP_bias_add, qn_rw_name(rw, m->root), 2, out, NULL, NULL);
-	return t->rank != 4 ? reshaped(rw, NULL, y, t->rank, t->dim) : y;
+	return qn_batch_norm_conv(rw, m->root);
 }
 
 /* Whether the product is that of a matrix of rows, which are not empty, with one constant matrix. */
@@ -232,7 +161,7 @@ as_dense(qn_rw *rw, qn_id id)
 		in[1] = qn_rw_add(rw, QN_OP_transpose, qn_rw_name(rw, in[1]), 1, &in[1], &swap,
 				  NULL);
 	if (x->rank != 2)
-		in[0] = reshaped(rw, NULL, in[0], 2, rows);
+		in[0] = qn_rw_reshape(rw, NULL, in[0], 2, rows);
 	return qn_rw_add(rw, QN_OP_dense, qn_rw_name(rw, id), 2, in, NULL, NULL);
 }
 
@@ -266,7 +195,7 @@ add_to_bias(qn_rw *rw, const qn_match *m)
 				       b->value->data));
 	const char *name = qn_rw_name(rw, m->root);
 	qn_id y = qn_rw_add(rw, QN_OP_bias_add, rows ? NULL : name, 2, in, NULL, NULL);
-	return rows ? reshaped(rw, name, y, t->rank, t->dim) : y;
+	return rows ? qn_rw_reshape(rw, name, y, t->rank, t->dim) : y;
 }
 
 /* cast(bool) to f32 -> where(x, 1, 0), which can be quantized */

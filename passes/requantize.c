@@ -13,6 +13,7 @@
  *   quantize(leaky_relu(dequantize(acc)))  ->  maximum(requantize(acc), scast(requantize(acc)))   rounded once: requantize_leaky.c
  *   less(dequantize(a), dequantize(b))  ->  less(a, b)                 the comparisons, whose result is plain
  *   conv2d(dequantize(x), dequantize(w), b)  ->  dequantize(conv2d(x, w, b'))   files of quantized graphs: requantize_acc.c
+ *   batch_norm(dequantize(conv2d(…)))  ->  dequantize(conv2d(…)); another one  ->  a depthwise conv2d: requantize_norm.c
  *   mul(dequantize(x), number)         ->  dequantize(scast(x))        its scale times the number; a sum with a number of steps: its zero point
  *   quantize(const)                    ->  quantized const
  *   relu(x)                            ->  x                               its smallest quantized value stands for 0; relu6, clip likewise
@@ -43,6 +44,10 @@ static const qn_rule rules[] = {
 	{"dynamic-result", Q(QN_P_OPN(dynamic_rescale, OP)), qn_rqz_dynamic_result},
 	{"integer-bias", QN_P_OPN(add, ROOT), qn_rqz_bias},
 	{"integer-bias", QN_P_OPN(bias_add, ROOT), qn_rqz_bias},
+	{"norm-parameters", QN_P_OPN(batch_norm, ROOT), qn_rqz_norm_parameters},
+	{"norm-parameters", QN_P_OPN(layer_norm, ROOT), qn_rqz_norm_parameters},
+	{"norm-parameters", QN_P_OPN(rms_norm, ROOT), qn_rqz_norm_parameters},
+	{"norm-parameters", QN_P_OPN(instance_norm, ROOT), qn_rqz_norm_parameters},
 	{"batch-norm", QN_P_OPN(batch_norm, ROOT), qn_rqz_batch_norm},
 	{"join", Q(DEQ), qn_rqz_join},
 	{"shrink-first", Q(QN_P_OP(max_pool, OP, QN_P_ARGS(DEQ))), qn_rqz_shrink},

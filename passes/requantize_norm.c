@@ -7,12 +7,65 @@
  * With f = gamma / sqrt(var + eps): w' has the values of w, where f is negative with the other sign, and
  * the scales s_w abs(f); b' = b f + beta - mean f in the new accumulator's steps.  A channel whose bias
  * would not fit gets a larger scale, and its weights are rounded to it.  A -128 that changes its sign is
- * 127 less a zero point of -1, which requantize_weights.c takes. */
+ * 127 less a zero point of -1, which requantize_weights.c takes.
+ *
+ *   batch_norm(dequantize(x))                       ->  bias_add(conv2d(dequantize(x), w), b)     no product is before it
+ *   layer_norm(x, w, dequantize(const i32))         ->  layer_norm(x, w, const)                    parameters in another form */
 #include <math.h>
 
-#include "passes/requantize.h"
+#include "passes/batch_norm.h"
+#include "passes/requantize_gaps.h"
 
 enum { BN_GAMMA = 1, BN_BETA, BN_MEAN, BN_VAR, BN_INPUTS };
+
+/* Parameters of a normalization that a file stores in a form that its integer arithmetic does not take (an i32 bias; of
+ * a batch norm all, for they go into weights) are constants in float, which get another one. */
+qn_id
+qn_rqz_norm_parameters(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	qn_model *model = qn_rw_model(rw);
+	qn_id *in = qn_arena_copy(model->scratch, n->in, n->nin * sizeof *in);
+	const bool all = n->op == QN_OP_batch_norm;
+	const uint32_t nin = n->nin;
+	bool any = false;
+
+	for (uint32_t i = 1; i < nin; i++) {
+		const qn_node *dq = qn_rw_node(rw, in[i]);
+		const qn_type *real = dq->type;
+
+		if (dq->op != QN_OP_dequantize || !qn_type_is_f32(real) ||
+		    qn_rw_node(rw, dq->in[0])->op != QN_OP_const ||
+		    (!all && qn_rqz_narrow(qn_rw_node(rw, dq->in[0])->type->elem)))
+			continue;
+		const qn_id stored = dq->in[0];
+		in[i] = qn_rw_const(rw, qn_rw_name(rw, stored),
+				    qn_tensor_dequantize(&model->types, model->arena,
+							 qn_rw_node(rw, stored)->value, real));
+		if (in[i] == 0)
+			return 0;
+		any = true;
+	}
+	return any ? again(rw, m->root, in)
+		   : qn_rw_decline(rw, "its parameters are not constants stored in another form");
+}
+
+/* Without a layer before it, whose weights could take it in. */
+static qn_id
+alone(qn_rw *rw, qn_id id)
+{
+	const qn_node *bn = qn_rw_node(rw, id);
+	const qn_type *t = bn->type;
+	bool parameters = true;
+
+	for (int i = BN_GAMMA; i < BN_INPUTS; i++)
+		parameters = parameters && is_float_const(rw, bn->in[i]);
+	if (!parameters || !fills(rw) || !qn_type_is_f32(t) || qn_type_count(t) <= 0 ||
+	    qn_rqz_skipped(rw, id))
+		return qn_rw_decline(
+			rw, "no layer with constant weights and no other user is before it");
+	return qn_batch_norm_conv(rw, id);
+}
 
 /* The layer before a batch norm whose weights and parameters are constants, without other readers; 0: none. */
 static qn_id
@@ -156,8 +209,7 @@ qn_rqz_batch_norm(qn_rw *rw, const qn_match *m)
 	void *data;
 
 	if (id == 0)
-		return qn_rw_decline(
-			rw, "no layer with constant weights and no other user is before it");
+		return alone(rw, m->root);
 	const qn_node *acc = qn_rw_node(rw, id), *w = qn_rw_node(rw, acc->in[1]);
 	const int64_t n = w->type->dim[0];
 	if (bn->type->rank < 1 || bn->type->dim[bn->type->rank - 1] != n || n < 1)

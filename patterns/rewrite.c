@@ -257,6 +257,18 @@ qn_rw_const(qn_rw *rw, const char *name, const qn_tensor *value)
 		   1);
 }
 
+qn_id
+qn_rw_reshape(qn_rw *rw, const char *name, qn_id x, int32_t rank, const int64_t *dim)
+{
+	qn_attrs a;
+
+	qn_attrs_default(QN_ATTRS(shape), &a);
+	a.shape.shape.n = rank;
+	for (int32_t i = 0; i < rank; i++)
+		a.shape.shape.v[i] = dim[i];
+	return qn_rw_add(rw, QN_OP_reshape, name, 1, &x, &a, NULL);
+}
+
 /* All nodes of the source, each offered to the rules. */
 static qn_status
 sweep(qn_rw *rw)

@@ -51,6 +51,7 @@ void qn_rw_add_origin(qn_rw *rw, qn_id id);
  * again. */
 void qn_rw_stand_for(qn_rw *rw, qn_id id);
 qn_id qn_rw_const(qn_rw *rw, const char *name, const qn_tensor *value);
+qn_id qn_rw_reshape(qn_rw *rw, const char *name, qn_id x, int32_t rank, const int64_t *dim);
 /* Why the rule declines, for `trace` of the environment (static text); 0. */
 qn_id qn_rw_decline(qn_rw *rw, const char *reason);
 /* Stops the sweep: an error has been reported. */

@@ -232,6 +232,21 @@ net_padded(net *n, net_val *x, net_val *value, double v)
 	return y;
 }
 
+/* A number of x's own, stored as x is. */
+static net_val *
+pad_stored(net *n, net_val *x)
+{
+	const double code = (double)net_draw(n, net_qmin(x->q.type), net_qmax(x->q.type));
+	const double v = (code - (double)x->q.zp) * x->q.scale;
+	net_val *codes = net_scalar(n, x->q.type, code), *real = net_hidden(n, 0, NULL);
+
+	real->lo[0] = real->hi[0] = v;
+	net_val *scale = net_scalar(n, ONX_FLOAT, x->q.scale),
+		*zp = net_scalar(n, x->q.type, (double)x->q.zp);
+	net_node(n, "DequantizeLinear", 3, (net_val *[]){codes, scale, zp}, 1, &real);
+	return net_padded(n, x, real, v);
+}
+
 /* The value: left out, the zero point (or 0), or any. */
 static net_val *
 pad(net *n, net_val *x)
@@ -241,6 +256,8 @@ pad(net *n, net_val *x)
 
 	if (x->rank < 2 || x->dim[x->rank - 1] > 10)
 		return NULL;
+	if (kind == 2 && x->type == ONX_FLOAT && x->stored && net_chance(n, 50))
+		return pad_stored(n, x);
 	if (kind == 2 && x->type == ONX_FLOAT)
 		v = net_real(n, -1, 1);
 	else if (kind == 2)

@@ -308,6 +308,7 @@ static const net_row rows[] = {
 	{"Softmax", 1, net_softmax_step},
 	{"moved", 7, moved},
 	{"shuffle", 2, shuffle},
+	{"BatchNormalization", 2, net_norm_step},
 	{"PRelu", 2, net_prelu_step},
 	{"Resize", 2, net_resize_step},
 	{"Reduce", 2, net_reduce_step},

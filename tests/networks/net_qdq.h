@@ -19,8 +19,8 @@ net_val *net_simple(net *n, const char *op, net_val *x, net_fn *fn, double arg);
 /* A batch normalization of a convolution with weights w of x. */
 net_val *net_batch_norm(net *n, net_val *y, const net_val *x, const net_weights *w);
 
-/* Steps: PRelu, linear Resize, reductions, the larger or smaller one of two, functions of one value. */
-net_step net_prelu_step, net_resize_step, net_reduce_step, net_choose_step, net_unary_step,
-	net_silu_step, net_softmax_step;
+/* Steps: BatchNormalization, PRelu, linear Resize, reductions, the larger or smaller one of two, functions of one value. */
+net_step net_norm_step, net_prelu_step, net_resize_step, net_reduce_step, net_choose_step,
+	net_unary_step, net_silu_step, net_softmax_step;
 
 #endif

@@ -12,35 +12,58 @@ channel_of(const net_val *x, int64_t i)
 	return i % x->count / (x->dim[2] * x->dim[3]);
 }
 
-/* Numbers of the file, one for each channel. */
+/* Stored integers v behind a DequantizeLinear. */
 static net_val *
-channels(net *n, int64_t count, double lo, double hi, double *v)
+stored_numbers(net *n, int type, int rank, const int64_t *dim, const double *v, double scale)
 {
-	for (int64_t i = 0; i < count; i++)
-		v[i] = net_real(n, lo, hi);
-	return net_const(n, ONX_FLOAT, 1, &count, v);
+	net_val *codes = net_const(n, type, rank, dim, v), *real = net_hidden(n, rank, dim);
+
+	for (int64_t i = 0; i < real->count; i++)
+		real->lo[i] = real->hi[i] = v[i] * scale;
+	net_node(n, "DequantizeLinear", 3,
+		 (net_val *[]){codes, net_scalar(n, ONX_FLOAT, scale), net_scalar(n, type, 0)}, 1,
+		 &real);
+	return real;
 }
 
-/* (x - mean) / sqrt(variance + epsilon) * scale + bias.  It goes into weights, whose scales it multiplies, and into
- * the bias, which is rounded to a step of the sum. */
-net_val *
-net_batch_norm(net *n, net_val *y, const net_val *x, const net_weights *w)
+/* Numbers of the file, one for each channel: real ones, or 8 bits after a DequantizeLinear. */
+static net_val *
+channels(net *n, int64_t count, double lo, double hi, bool stored, double *v)
+{
+	const double scale = net_coarse((fabs(lo) > fabs(hi) ? fabs(lo) : fabs(hi)) / 127);
+	double code[NET_CHANNELS];
+
+	for (int64_t i = 0; i < count; i++) {
+		v[i] = net_real(n, lo, hi);
+		code[i] = net_even(v[i] / scale);
+		v[i] = stored ? code[i] * scale : v[i];
+	}
+	return stored ? stored_numbers(n, ONX_INT8, 1, &count, code, scale)
+		      : net_const(n, ONX_FLOAT, 1, &count, v);
+}
+
+/* (x - mean) / sqrt(variance + epsilon) * scale + bias of y, whose channels are sums of steps each[c].  It goes into
+ * weights, whose scales it multiplies, and into the bias, which is rounded to a step of the sum. */
+static net_val *
+normalized(net *n, net_val *y, const double *each)
 {
 	double g[NET_CHANNELS], b[NET_CHANNELS], mean[NET_CHANNELS], var[NET_CHANNELS], most = 0;
 	const int64_t count = y->dim[1];
+	const double least = net_chance(n, 20) ? -1.5 : 0.3;
+	const bool stored = net_chance(n, 40); /* as ONNX Runtime's quantizer leaves them */
 	net_val *in[5] = {y};
 
-	in[1] = channels(n, count, net_chance(n, 20) ? -1.5 : 0.3, 1.5, g);
-	in[2] = channels(n, count, -0.5, 0.5, b);
-	in[3] = channels(n, count, -0.5, 0.5, mean);
-	in[4] = channels(n, count, 0.3, 3, var);
+	in[1] = channels(n, count, least, 1.5, stored, g);
+	in[2] = channels(n, count, -0.5, 0.5, stored, b);
+	in[3] = channels(n, count, -0.5, 0.5, false, mean);
+	in[4] = channels(n, count, 0.3, 3, false, var);
 	net_val *z = net_real_like(n, y);
 	for (int64_t i = 0; i < NET_SAMPLES * y->count; i++) {
 		const int64_t c = channel_of(y, i);
 		const double by = g[c] / sqrt(var[c] + 1e-5);
 		const double p = (y->lo[i] - mean[c]) * by + b[c],
 			     q = (y->hi[i] - mean[c]) * by + b[c];
-		const double step = fabs(by) * w->each[w->per_channel ? c : 0] * x->q.scale;
+		const double step = fabs(by) * each[c];
 
 		z->lo[i] = p < q ? p : q;
 		z->hi[i] = p < q ? q : p;
@@ -49,6 +72,29 @@ net_batch_norm(net *n, net_val *y, const net_val *x, const net_weights *w)
 	net_node(n, "BatchNormalization", 5, in, 1, &z);
 	net_widen(n, z, 0.5 * most, NET_BIAS);
 	return z;
+}
+
+net_val *
+net_batch_norm(net *n, net_val *y, const net_val *x, const net_weights *w)
+{
+	double each[NET_CHANNELS];
+
+	for (int64_t c = 0; c < y->dim[1]; c++)
+		each[c] = w->each[w->per_channel ? c : 0] * x->q.scale;
+	return normalized(n, y, each);
+}
+
+/* Of a value that no convolution has just given, as in networks that normalize before they convolve. */
+net_val *
+net_norm_step(net *n, net_val *x)
+{
+	double each[NET_CHANNELS];
+
+	if (x->rank != 4 || x->dim[1] > NET_CHANNELS)
+		return NULL;
+	for (int64_t c = 0; c < x->dim[1]; c++)
+		each[c] = x->q.scale / 127;
+	return net_stored(n, net_activation(n, normalized(n, x, each)), x);
 }
 
 /* A slope for each channel, or one: real numbers, or 8 bits after a DequantizeLinear. */
@@ -70,18 +116,8 @@ net_prelu_step(net *n, net_val *x)
 		least = slope < least ? slope : least;
 		most = slope > most ? slope : most;
 	}
-	net_val *slope = net_const(n, quantized ? ONX_INT8 : ONX_FLOAT, 3, dim, v);
-	if (quantized) {
-		net_val *real = net_hidden(n, 3, dim);
-
-		for (int64_t i = 0; i < dim[0]; i++)
-			real->lo[i] = real->hi[i] = v[i] * scale;
-		net_node(n, "DequantizeLinear", 3,
-			 (net_val *[]){slope, net_scalar(n, ONX_FLOAT, scale),
-				       net_scalar(n, ONX_INT8, 0)},
-			 1, &real);
-		slope = real;
-	}
+	net_val *slope = quantized ? stored_numbers(n, ONX_INT8, 3, dim, v, scale)
+				   : net_const(n, ONX_FLOAT, 3, dim, v);
 	net_val *y = net_real_like(n, x);
 	for (int64_t i = 0; i < NET_SAMPLES * x->count; i++) {
 		const double by = slope->lo[dim[0] == 1 ? 0 : channel_of(x, i)];
@@ -162,12 +198,32 @@ hard_swish(double x, double arg)
 	return x * hard_sigmoid(x, arg);
 }
 
+static double
+square(double x, double arg)
+{
+	(void)arg;
+	return x * x;
+}
+
+/* x to the power of 2, which may be 200 steps of 0.01. */
+static net_val *
+squared(net *n, net_val *x)
+{
+	const double code = 200;
+	net_val *two = net_chance(n, 50) ? stored_numbers(n, ONX_UINT8, 0, NULL, &code, 0.01f)
+					 : net_scalar(n, ONX_FLOAT, 2);
+	net_val *y = net_map_any(n, x, square, 0);
+
+	net_node2(n, "Pow", x, two, y);
+	return y;
+}
+
 net_val *
 net_unary_step(net *n, net_val *x)
 {
 	net_val *y;
 
-	switch (net_draw(n, 0, 6)) {
+	switch (net_draw(n, 0, 7)) {
 	case 0:
 		y = net_simple(n, "Sigmoid", x, net_sigmoid, 0);
 		break;
@@ -184,6 +240,9 @@ net_unary_step(net *n, net_val *x)
 	case 4:
 		onx_real(&n->file, "alpha", 0.25f);
 		y = net_simple(n, "LeakyRelu", x, net_leaky, 0.25);
+		break;
+	case 5:
+		y = squared(n, x);
 		break;
 	default:
 		y = net_simple(n, "Relu", x, net_relu, 0);

@@ -307,6 +307,71 @@ constants(void)
 	return ends("s", 0.03, 50);
 }
 
+/* Without a convolution that could take it in: the parameters as numbers, and as ONNX Runtime's quantizer stores them. */
+static double
+batch_norm_alone(void)
+{
+	image();
+	onx_floats(file, "gamma", "4", (const float[]){1, -0.5f, 0.01f, 1.25f});
+	onx_floats(file, "beta", "4", (const float[]){0.1f, 0, -0.3f, 0.2f});
+	onx_floats(file, "mean", "4", (const float[]){0, 0.1f, 0.2f, -0.1f});
+	onx_floats(file, "var", "4", (const float[]){1, 2, 0.5f, 1});
+	onx_node(file, "BatchNormalization", "d,gamma,beta,mean,var", "n");
+	onx_node(file, "Relu", "n", "r");
+	pair("r", "e", 0.011, ONX_UINT8, 0);
+	conv("e", "c");
+	return ends("c", 0.05, 120);
+}
+
+static void
+stored_bias(const char *name, const char *dims, double s)
+{
+	int32_t v[16];
+	char codes[32], scale[32], in[80];
+	const size_t n = onx_count(dims);
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = (int32_t)pick(-2000, 2000);
+	snprintf(codes, sizeof(codes), "%s_q", name);
+	snprintf(scale, sizeof(scale), "%s_s", name);
+	onx_tensor(file, codes, ONX_INT32, dims, v, 4 * n);
+	scalar(scale, ONX_FLOAT, s);
+	snprintf(in, sizeof(in), "%s,%s", codes, scale);
+	onx_node(file, "DequantizeLinear", in, name);
+}
+
+static double
+batch_norm_stored(void)
+{
+	image();
+	weights("gamma", "4", 0.01);
+	stored_bias("beta", "4", 0.0002);
+	onx_floats(file, "mean", "4", (const float[]){0, 0.1f, 0.2f, -0.1f});
+	onx_floats(file, "var", "4", (const float[]){1, 2, 0.5f, 1});
+	onx_node(file, "BatchNormalization", "d,gamma,beta,mean,var", "n");
+	return ends("n", 0.03, 120);
+}
+
+static double
+layer_norm_stored(void)
+{
+	image();
+	weights("gamma", "5", 0.01);
+	stored_bias("beta", "5", 0.0002);
+	onx_node(file, "LayerNormalization", "d,gamma,beta", "n");
+	return ends("n", 0.03, 120);
+}
+
+static double
+instance_norm_stored(void)
+{
+	image();
+	weights("gamma", "4", 0.01);
+	stored_bias("beta", "4", 0.0002);
+	onx_node(file, "InstanceNormalization", "d,gamma,beta", "n");
+	return ends("n", 0.03, 120);
+}
+
 /* 200 steps of 0.01f are 2 as an f32; just below 2, negative numbers would have no power. */
 static double
 stored_exponent(void)
@@ -377,6 +442,10 @@ static const struct {
 	{"conv_batch_norm_relu", conv_batch_norm_relu},
 	{"conv_sum", conv_sum},
 	{"constants", constants},
+	{"batch_norm_alone", batch_norm_alone},
+	{"batch_norm_stored", batch_norm_stored},
+	{"layer_norm_stored", layer_norm_stored},
+	{"instance_norm_stored", instance_norm_stored},
 	{"stored_exponent", stored_exponent},
 	{"stored_pad_value", stored_pad_value},
 	{"open_softmax", open_softmax},
