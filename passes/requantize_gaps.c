@@ -3,6 +3,7 @@
  *
  *   mul(dequantize(x), const)                     the constant gets a range of its own
  *   conv2d(dequantize(x), const w)                weights get a scale for each output channel
+ *   matmul(const a, dequantize(x))                a range, as for mul
  *
  * Sums and other values: requantize_sums.c. */
 #include <math.h>
@@ -166,6 +167,18 @@ weights_elem(qn_rw *rw, qn_id w, int32_t axis)
 	return qn_elem_make(t, "weights", &d, &e) == QN_OK ? e : NULL;
 }
 
+/* matmul(const a, dequantize(x)), as of a resize whose weights are a matrix: 16 bits, in which sums of a few taps are
+ * exact to a step of x. */
+static qn_id
+fill_first(qn_rw *rw, qn_id id)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+	qn_id in[2] = {n->in[0], n->in[1]};
+
+	in[0] = dequantized(rw, in[0], 16, true);
+	return in[0] != 0 ? again(rw, id, in) : 0;
+}
+
 /* product(dequantize(x), const w) */
 qn_id
 qn_rqz_fill_weights(qn_rw *rw, const qn_match *m)
@@ -174,6 +187,9 @@ qn_rqz_fill_weights(qn_rw *rw, const qn_match *m)
 	const char *name = qn_rw_name(rw, n->in[1]);
 	qn_id *in = qn_arena_copy(qn_rw_model(rw)->scratch, n->in, n->nin * sizeof *in);
 
+	if (n->op == QN_OP_matmul && fills(rw) && is_float_const(rw, n->in[0]) &&
+	    has_quantized(rw, n->in[1]) && !qn_rqz_skipped(rw, m->root))
+		return fill_first(rw, m->root);
 	if (!fills(rw) || !is_float_const(rw, n->in[1]) || !has_quantized(rw, n->in[0]) ||
 	    qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is not a product of quantized values and a constant");

@@ -144,6 +144,17 @@ signed_values(void)
 	       0.0201; /* the step of y; what half a step of tanh, 1/256, adds over 36 weights */
 }
 
+/* Products whose matrix is the first operand. */
+static double
+matrices(void)
+{
+	image();
+	onx_floats(file, "by", "4", (const float[]){1, 1, 0.7f, 0.8f});
+	onx_string(file, "mode", "cubic");
+	onx_node(file, "Resize", "d,,by", "r");
+	return ends("r", 0.02, 128);
+}
+
 static const struct {
 	const char *name;
 	double (*build)(void);
@@ -158,6 +169,7 @@ static const struct {
 	{"half_fixed", half_fixed, false},
 	{"signed_values", signed_values, true},
 	{"all_zero", all_zero, false},
+	{"matrices", matrices, false},
 };
 
 static void
@@ -216,6 +228,35 @@ test_without_samples(void **state)
 			assert_true(has(h.ctx, "legalize.float", "--calib SAMPLES"));
 		end_host(&h);
 	}
+}
+
+/* What stays in float in spite of samples is not to be calibrated with samples. */
+static void
+test_in_vain(void **state)
+{
+	(void)state;
+	host h;
+
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "1,4,6,5");
+	scalar("xs", ONX_FLOAT, 0.02);
+	scalar("xz", ONX_UINT8, 128);
+	onx_node(file, "QuantizeLinear", "x,xs,xz", "q");
+	onx_int(file, "to", ONX_INT32);
+	onx_node(file, "Cast", "q", "i");
+	onx_tensor(file, "zp", ONX_INT32, "", &(const int32_t){128}, 4);
+	onx_node(file, "Sub", "i,zp", "j");
+	onx_int(file, "to", ONX_FLOAT);
+	onx_node(file, "Cast", "j", "f");
+	onx_node(file, "Mul", "f,xs", "d");
+	conv("d", "c");
+	onx_output(file, "c");
+	begin_host(&h, (const int64_t[]){SAMPLES, 4, 6, 5}, 4);
+	assert_int_equal(qn_compile(h.m, &(qn_compile_opts){.calib = &h.x, .ncalib = 1}),
+			 QN_EUNSUPPORTED);
+	assert_true(has(h.ctx, "legalize.float", "samples did not help"));
+	assert_false(has(h.ctx, "legalize.float", "calibrate it"));
+	end_host(&h);
 }
 
 static const char *
@@ -336,8 +377,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_results),     TEST(test_bytes),  TEST(test_without_samples),
-		TEST(test_fixed_stays), TEST(test_method), TEST(test_nothing_open),
+		TEST(test_results),      TEST(test_bytes),       TEST(test_without_samples),
+		TEST(test_in_vain),      TEST(test_fixed_stays), TEST(test_method),
+		TEST(test_nothing_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
