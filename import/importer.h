@@ -37,6 +37,8 @@ typedef struct qn_importer {
 	qn_id loop;    /* the number of the loop whose nodes are made (importer_steps.h); 0: none */
 	uint64_t room; /* bytes that constants may still take beside those of the file */
 	uint64_t work; /* elements that may still be computed for folding */
+	uint64_t
+		tables; /* elements of a value that are computed in any case: the caller asked for them; 0: the limit */
 	uint64_t nodes;    /* that may be made in all */
 	uint64_t steps;    /* of unrolled loops so far */
 	uint64_t compared; /* elements that may still be */
@@ -89,6 +91,8 @@ uint64_t qn_importer_most(const qn_importer *im, uint64_t n);
 const char *qn_importer_more(qn_importer *im);
 /* What a file of that many bytes may take, on top of what there is. */
 void qn_importer_grant(qn_importer *im, size_t bytes);
+/* Tables of up to this many elements that the caller asks for, not the file: their nodes are folded, `nodes` of them. */
+void qn_importer_grant_tables(qn_importer *im, uint64_t elements, uint64_t nodes);
 /* Takes bytes of im->room for a constant or a table; false after a report (import.size).  Before anything
  * is allocated by a number of the file. */
 bool qn_importer_take(qn_importer *im, uint64_t bytes);

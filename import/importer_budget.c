@@ -59,6 +59,14 @@ qn_importer_grant(qn_importer *im, size_t bytes)
 		im->compared = qn_importer_most(im, COMPARED);
 }
 
+void
+qn_importer_grant_tables(qn_importer *im, uint64_t elements, uint64_t nodes)
+{
+	im->tables = elements;
+	im->work += 4 * nodes * elements;
+	im->room += 2 * sizeof(double) * nodes * elements;
+}
+
 bool
 qn_importer_take(qn_importer *im, uint64_t bytes)
 {
@@ -131,6 +139,8 @@ qn_importer_may_fold(qn_importer *im, const qn_node *n)
 {
 	int64_t count = qn_type_count(n->type), most = (int64_t)qn_importer_most(im, MOST_FOLDED);
 
+	if (im->tables > (uint64_t)most)
+		most = (int64_t)im->tables;
 	if (count > most && qn_opinfo_of(n)->behaviour == QN_SAME)
 		most = qn_type_count(qn_importer_type(im, n->in[0])); /* it only moves */
 	if (count < 0 || count > most)

@@ -5,8 +5,14 @@
  *                                     tensors of the file (llm_weights.c), hyper-parameters as attributes */
 #include "import/importer_lib.h"
 #include "import/llm.h"
+#include "ir/diag.h"
 
-enum { SHARED = 4, BLOCK_IN = 3 + SHARED + 13 };
+enum {
+	SHARED = 4,
+	BLOCK_IN = 3 + SHARED + 13,
+	MOST_TABLE = 1 << 24, /* elements of the cosines of all positions, and of the sines */
+	TABLE_NODES = 24      /* that @rotary_tables and @llm_start compute of them, at most */
+};
 
 /* Keys and values of a block. */
 typedef struct cache {
@@ -55,6 +61,26 @@ call(qn_llm *l, const char *node, const qn_lib_call *c, qn_id *out)
 	return qn_importer_call(&l->im, c, out);
 }
 
+/* Room for the tables by position, which grow with what the caller asks for. */
+static bool
+make_room(qn_llm *l)
+{
+	const int64_t most = (int64_t)qn_importer_most(&l->im, MOST_TABLE) / l->head_dim;
+
+	if (l->context <= most) {
+		qn_importer_grant_tables(&l->im, (uint64_t)(l->context * l->head_dim), TABLE_NODES);
+		return true;
+	}
+	(void)qn_report(
+		l->im.m->env, QN_EINVALID, "llm.value",
+		qn_archive_at(l->im.m->arena, l->im.file, "option", "--context"),
+		"a context of %lld tokens needs too large tables, of one element for each "
+		"position and element of a head; at most %lld tokens fit (--context %lld)%s",
+		(long long)l->context, (long long)most, (long long)most, qn_importer_more(&l->im));
+	qn_importer_failed(&l->im, QN_EINVALID);
+	return false;
+}
+
 /* start: the embedding, what all blocks share, and the next position. */
 static bool
 begin(qn_llm *l, qn_id token, qn_id position, qn_id table, qn_id start[SHARED + 2])
@@ -78,7 +104,7 @@ begin(qn_llm *l, qn_id token, qn_id position, qn_id table, qn_id start[SHARED + 
 			       .nattr = QN_COUNT(attr),
 			       .attr = attr};
 
-	return call(l, "", &c, start);
+	return make_room(l) && call(l, "", &c, start);
 }
 
 /* The operands of a block, in the order of @llm_block. */

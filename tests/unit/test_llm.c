@@ -363,9 +363,20 @@ contexts(void **state)
 	assert_int_equal(qn_import(r->ctx, at(r, "x.gguf"), &o, &m), QN_OK);
 	assert_string_equal(qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1).id, "llm.context");
 	assert_string_equal(qn_model_state_type(m, 1), "tensor<2x100x8xf32>");
+	o.context = 1 << 17; /* positions are not elements of lists */
+	assert_int_equal(qn_import(r->ctx, at(r, "x.gguf"), &o, &m), QN_OK);
+	assert_string_equal(qn_model_state_type(m, 1), "tensor<2x131072x8xf32>");
 	o.context = UINT64_MAX;
 	assert_int_equal(qn_import(r->ctx, at(r, "x.gguf"), &o, &m), QN_EUSAGE);
 	assert_string_equal(qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1).id, "import.context");
+	const llm_file wide = {.arch = "llama", .head_dim = 32};
+	llm_file_write(r->ctx, &wide, at(r, "x.gguf"));
+	o.context = 1 << 20;
+	assert_int_equal(qn_import(r->ctx, at(r, "x.gguf"), &o, &m), QN_EINVALID);
+	const qn_diagnostic d = qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1);
+	assert_string_equal(d.id, "llm.value");
+	assert_non_null(strstr(d.place, "--context"));
+	assert_non_null(strstr(d.message, "--context 524288"));
 	o.context = 8;
 	assert_int_equal(qn_import(r->ctx, "examples/digits/digits.json", &o, &m), QN_EUSAGE);
 	assert_string_equal(qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1).id, "import.context");
