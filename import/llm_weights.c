@@ -3,6 +3,7 @@
  *
  *   f32                    const
  *   f16, bf16              const ─ cast
+ *   f8                     const, f32
  *   q8_0, q4_1, q4_K …     const, in blocks ─ dequantize        the integers as they are stored */
 #include <string.h>
 
@@ -124,7 +125,7 @@ value_of(qn_llm *l, const char *name, const qn_layout_tensor *t)
 	const qn_tensor *x = NULL;
 
 	if (!qn_layout_is_constant(t) || (im->how->from_float && !qn_layout_is_plain(t))) {
-		if (qn_layout_is_plain(t) || qn_layout_is_quantizer(t))
+		if (qn_layout_is_quantizer(t))
 			return wrong(l, name, "it has no values that a weight can have");
 		if (!qn_importer_take(im, (uint64_t)qn_layout_elements(t) * sizeof(float)))
 			return 0;

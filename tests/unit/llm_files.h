@@ -7,6 +7,7 @@
 #ifndef LLM_FILES_H
 #define LLM_FILES_H
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,51 @@ llm_to_halves(float *x, int64_t rows, int64_t columns, int64_t head)
 	free(from);
 }
 
+/* x cut to a float of 8 bits, and its byte. */
+static float
+llm_cut(float x, int mantissa, int bias, uint8_t *byte)
+{
+	int e;
+	const double f = 2 * frexp(fabs((double)x), &e), one = ldexp(1, mantissa);
+	const int normal = e - 1 + bias > 0, exponent = normal ? e - 1 + bias : 0;
+	const int q = (int)(normal ? (f - 1) * one : ldexp(fabs((double)x), bias - 1 + mantissa));
+
+	*byte = (uint8_t)((x < 0) << 7 | exponent << mantissa | q);
+	const double v = ldexp(normal ? 1 + q / one : q / one, (normal ? exponent : 1) - bias);
+	return (float)(x < 0 ? -v : v);
+}
+
+/* Floats of 8 bits, which a GGUF file does not have: there their values. */
+static void
+llm_store_f8(const llm_writer *w, const char *name, int rank, const int64_t *dim, const float *x)
+{
+	const int e4m3 = strcmp(w->f->form, "f8E4M3FN") == 0;
+	const int64_t n = rank == 2 ? dim[0] * dim[1] : dim[0];
+	uint8_t *bytes = malloc((size_t)n + 1);
+	float *values = malloc((size_t)(n + 1) * sizeof *values);
+	qn_array *a;
+	qn_stored *t;
+
+	for (int64_t i = 0; i < n; i++)
+		values[i] = llm_cut(x[i], e4m3 ? 3 : 2, e4m3 ? 7 : 15, &bytes[i]);
+	(void)qn_array_new(w->ctx, w->folder ? "u8" : "f32", rank, dim,
+			   w->folder ? (const void *)bytes : values, &a);
+	(void)qn_stored_of_array(w->ctx, name, a, &t);
+	if (w->folder) {
+		qn_plane_view plane = {.name = "",
+				       .dtype = w->f->form,
+				       .rank = rank,
+				       .data = qn_array_data(a),
+				       .bytes = (size_t)n};
+
+		memcpy(plane.dim, dim, (size_t)rank * sizeof *dim);
+		(void)qn_stored_new(w->ctx, name, "plain", rank, dim, 1, &plane, 0, NULL, &t);
+	}
+	(void)qn_archive_add(w->x, name, t);
+	free(values);
+	free(bytes);
+}
+
 static void
 llm_store(const llm_writer *w, const char *name, int rank, const int64_t *dim, const float *x)
 {
@@ -90,6 +136,10 @@ llm_store(const llm_writer *w, const char *name, int rank, const int64_t *dim, c
 
 	if (w->f->drop != NULL && strcmp(w->f->drop, name) == 0)
 		return;
+	if (w->f->form != NULL && strncmp(w->f->form, "f8", 2) == 0) {
+		llm_store_f8(w, name, rank, dim, x);
+		return;
+	}
 	const int bf16 = w->f->form != NULL && strcmp(w->f->form, "bf16") == 0;
 	if (bf16) {
 		const int64_t n = rank == 2 ? dim[0] * dim[1] : dim[0];

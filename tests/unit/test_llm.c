@@ -135,6 +135,8 @@ static const llm_file networks[] = {
 	{.arch = "llama", .form = "q4_K", .width = 256, .blocks = 1},
 	{.arch = "llama", .form = "q6_K", .width = 256, .blocks = 1},
 	{.arch = "llama", .form = "bf16"},
+	{.arch = "llama", .form = "f8E4M3FN"},
+	{.arch = "qwen2", .bias = 1, .form = "f8E5M2"},
 	{.arch = "gemma", .form = "bf16", .head_dim = 16, .tied = 1},
 	{.arch = "qwen2", .bias = 1},
 	{.arch = "qwen2", .bias = 1, .shards = 1},
@@ -162,7 +164,8 @@ logits(void **state)
 		if (f->gguf_only)
 			continue;
 		const int bf16 = f->form != NULL && strcmp(f->form, "bf16") == 0;
-		if (f->form != NULL && !(bf16 && strcmp(f->arch, "llama") == 0))
+		const int f8 = f->form != NULL && strncmp(f->form, "f8", 2) == 0;
+		if (f->form != NULL && !f8 && !(bf16 && strcmp(f->arch, "llama") == 0))
 			continue; /* norms minus 1 are not the same in bf16 */
 		if (!f->shards)   /* an index is read first */
 			(void)unlink(at(r, FOLDER "/model.safetensors.index.json"));
