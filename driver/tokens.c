@@ -128,7 +128,10 @@ decode(void *arg, qn_arena *scratch)
 		if (length > 0 && c->fn(c->user, text, (size_t)length) != 0)
 			return qn_report(env, QN_EIO, "tokenizer.write", "",
 					 "the text could not be written");
-		before = (int32_t)token;
+		if (i == 0 ||
+		    (int32_t)token != t->begin) /* a later one is that of a sequence, which
+							     continues the text */
+			before = (int32_t)token;
 	}
 	return QN_OK;
 }

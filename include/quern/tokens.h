@@ -30,8 +30,10 @@ QN_API qn_status qn_tokens_describe(qn_archive *x, qn_tokens_info *out);
 /* n bytes of UTF-8 as tokens, after the one before a text: i32, [count, 1].  QN_EUSAGE
  * (tokenizer.text): a GiB or more. */
 QN_API qn_status qn_tokens_encode(qn_archive *x, const char *text, size_t n, qn_array **out);
-/* The text of tokens, an array of integers of any shape, in pieces.  QN_EUSAGE (tokenizer.token):
- * one that is not there; QN_EIO (tokenizer.write): fn has returned nonzero. */
+/* The text of tokens, an array of integers of any shape, in pieces.  The space that a vocabulary
+ * adds before a text is left out where the array begins; after a later token `begin` the text
+ * continues, as in sequences that were cut from one text.  QN_EUSAGE (tokenizer.token): one that is
+ * not there; QN_EIO (tokenizer.write): fn has returned nonzero. */
 QN_API qn_status qn_tokens_decode(qn_archive *x, const qn_array *tokens, qn_write_fn *fn,
 				  void *user);
 /* Writes NAME_tokens.h and NAME_tokens.c into a folder.  *written, unless NULL: the name as a C

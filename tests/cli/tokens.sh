@@ -103,6 +103,10 @@ echo 1 >want
 same empty want stdout
 silent sequences tokens "$model" text.txt --sequence 9 -o cut.npy
 has_words sequences stdout 'tokens in 2 sequences'
+silent 'decode sequences' tokens "$model" cut.npy
+head -c -1 stdout >got
+head -c "$(wc -c <got)" text.txt >want
+same 'text of sequences' want got
 case_of 'too short' 2 '' 'do not fill a sequence' tokens "$model" text.txt --sequence 100 -o cut.npy
 silent name tokens "$model" --name my-story.1 -o named
 has_words name stdout 'named/my_story_1_tokens.h'

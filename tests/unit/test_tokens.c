@@ -312,6 +312,36 @@ there_and_back(void **state)
 	qn_archive_free(x);
 }
 
+/* Sequences that each begin with the token before a text are parts of one. */
+static void
+cut_text(void **state)
+{
+	static const char text[] = "a ab a abc";
+	const int32_t begin = 1;
+	qn_archive *x = make();
+	qn_array *a, *cut;
+	int32_t token[64];
+
+	(void)state;
+	assert_int_equal(qn_tokens_encode(x, text, strlen(text), &a), QN_OK);
+	const int64_t n = qn_array_dim(a, 0);
+	const int32_t *from = qn_array_data(a);
+	for (int64_t at = 1; at <= n; at++) { /* token 0 is `begin` already */
+		const int64_t shape[2] = {n + 1, 1};
+		char back[64] = "";
+
+		memcpy(token, from, (size_t)at * sizeof *token);
+		token[at] = begin;
+		memcpy(token + at + 1, from + at, (size_t)(n - at) * sizeof *token);
+		assert_int_equal(qn_array_new(ctx, "i32", 2, shape, token, &cut), QN_OK);
+		assert_int_equal(qn_tokens_decode(x, cut, append, back), QN_OK);
+		assert_string_equal(back, text);
+		qn_array_free(cut);
+	}
+	qn_array_free(a);
+	qn_archive_free(x);
+}
+
 static void
 expect(qn_archive *x, qn_status status, const char *id)
 {
@@ -378,9 +408,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_texts),  cmocka_unit_test(particular_texts),
-		cmocka_unit_test(long_text),     cmocka_unit_test(there_and_back),
-		cmocka_unit_test(what_is_wrong), cmocka_unit_test(wrong_tokens),
+		cmocka_unit_test(random_texts), cmocka_unit_test(particular_texts),
+		cmocka_unit_test(long_text),    cmocka_unit_test(there_and_back),
+		cmocka_unit_test(cut_text),     cmocka_unit_test(what_is_wrong),
+		cmocka_unit_test(wrong_tokens),
 	};
 
 	return cmocka_run_group_tests(tests, open_context, close_context);
