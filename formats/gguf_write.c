@@ -37,21 +37,55 @@ padded(uint64_t alignment, uint64_t n)
 
 /* ---- tensors in forms that the file has ---- */
 
-static qn_status
-as_f32(qn_env *env, qn_arena *a, const char *place, const qn_layout_tensor *t,
-       qn_layout_tensor *out)
-{
-	const qn_layout_row *plain = qn_layout_builtin(0);
+/* What becomes of tensors that GGUF cannot hold as they are: one warning for all of a kind. */
+typedef struct kind {
+	const char *id, *one,
+		*many; /* one: after the layout of a tensor; many: after their number */
+	size_t n;
+	const qn_named_tensor *first[3];
+} kind;
 
-	qn_warn(env, "gguf.dequantized", place,
-		"%s has no form in GGUF that holds its bits: its values become f32",
-		t->layout->name);
-	return qn_layout_repack(env, a, place, t, plain, true, out, NULL);
+enum { DEQUANTIZED, LEFT_OUT, NKIND };
+
+static const kind kinds[NKIND] = {
+	[DEQUANTIZED] = {.id = "gguf.dequantized",
+			 .one = "has no form in GGUF that holds its bits: its values become f32",
+			 .many = "have no form in GGUF that holds their bits: their values become "
+				 "f32"},
+	[LEFT_OUT] = {.id = "gguf.quantizer",
+		      .one = "is a quantizer, which GGUF does not have: it is left out",
+		      .many = "are quantizers, which GGUF does not have: they are left out"},
+};
+
+static void
+count(kind *k, const qn_named_tensor *t)
+{
+	if (k->n < QN_COUNT(k->first))
+		k->first[k->n] = t;
+	k->n++;
+}
+
+static void
+warn_of(qn_env *env, qn_arena *a, const char *file, const kind *k)
+{
+	qn_buf names;
+
+	if (k->n == 1)
+		qn_warn(env, k->id, qn_archive_at(a, file, "tensor", k->first[0]->name), "%s %s",
+			k->first[0]->t.layout->name, k->one);
+	if (k->n < 2)
+		return;
+	qn_buf_init(&names, a);
+	for (size_t i = 0; i < k->n && i < QN_COUNT(k->first); i++)
+		qn_buff(&names, "%s'%s' (%s)", i > 0 ? ", " : "", k->first[i]->name,
+			k->first[i]->t.layout->name);
+	qn_warn(env, k->id, file, "%zu tensors %s: %s%s", k->n, k->many, qn_buf_str(&names),
+		k->n > QN_COUNT(k->first) ? " …" : "");
 }
 
 static qn_status
 stored_form(qn_env *env, qn_arena *a, const qn_archive_data *d, const qn_named_tensor *n,
-	    qn_layout_tensor *out)
+	    kind *dequantized, qn_layout_tensor *out)
 {
 	const char *place = qn_archive_at(a, d->place, "tensor", n->name);
 
@@ -70,7 +104,9 @@ stored_form(qn_env *env, qn_arena *a, const qn_archive_data *d, const qn_named_t
 			if (qn_layout_builtin(i)->packed != NULL &&
 			    qn_layout_pack(a, &n->t, qn_layout_builtin(i), out))
 				return QN_OK;
-		return as_f32(env, a, place, &n->t, out);
+		count(dequantized, n);
+		return qn_layout_repack(env, a, place, &n->t, qn_layout_builtin(0), true, out,
+					NULL);
 	}
 	if (out->plane[0].dtype->ggml < 0)
 		return qn_report(env, QN_EUNSUPPORTED, "archive.type", place,
@@ -158,22 +194,24 @@ qn_gguf_prepare(qn_env *env, qn_arena *a, const qn_archive_data *d, qn_archive_d
 {
 	bool quantized = false;
 	size_t joined = 0;
+	kind odd[NKIND];
 
+	memcpy(odd, kinds, sizeof odd);
 	qn_archive_init(out, a, "GGUF", d->place);
 	for (size_t i = 0; i < d->n; i++) {
 		qn_layout_tensor t;
 
 		if (qn_layout_is_quantizer(&d->tensor[i].t)) {
-			qn_warn(env, "gguf.quantizer",
-				qn_archive_at(a, d->place, "tensor", d->tensor[i].name),
-				"GGUF has no quantizers: it is left out");
+			count(&odd[LEFT_OUT], &d->tensor[i]);
 			continue;
 		}
-		QN_TRY(stored_form(env, a, d, &d->tensor[i], &t));
+		QN_TRY(stored_form(env, a, d, &d->tensor[i], &odd[DEQUANTIZED], &t));
 		joined += qn_layout_is_split(&d->tensor[i].t);
 		quantized = quantized || t.layout->packed != NULL;
 		(void)qn_archive_put(out, d->tensor[i].name, &t);
 	}
+	for (int i = 0; i < NKIND; i++)
+		warn_of(env, a, d->place, &odd[i]);
 	if (joined > 0)
 		qn_warn(env, "gguf.split", d->place,
 			"GGUF has no split or replicated tensors: %zu are joined", joined);

@@ -18,7 +18,7 @@ silent bias tensors model.irpa --dump fc.bias --plane qs -o bias.npy # 1 / (0.02
 silent quantizer tensors model.irpa --dump fc.q_input --plane scale -o scale.npy
 case_of quantizer-values 2 layout.values 'StaticScaledQuantizer has no values' tensors model.irpa --dump fc.q_input -o out.npy
 case_of requantized 0 '' '' convert model.irpa again.irpa --to TensorScaledLayout
-case_of gguf 0 'gguf.dequantized gguf.quantizer' "tensor 'fc.q_input': warning: GGUF has no quantizers" convert model.irpa model.gguf
+case_of gguf 0 'gguf.dequantized gguf.quantizer' "warning: 2 tensors have no form in GGUF|tensor 'fc.q_input': warning: StaticScaledQuantizer is a quantizer, which GGUF does not have" convert model.irpa model.gguf
 sed 's/\[2, 1\]/[1, 2]/' q.json >bad.json
 case_of params-shape 1 quant-params.shape 'bad.json:/fc: error|output channel' convert model.safetensors out --quant-params bad.json
 case_of params-missing 1 file.open 'none.json' convert model.safetensors out.irpa --quant-params none.json

@@ -204,7 +204,7 @@ silent plane tensors q.irpa --dump w --plane qs -o qs.npy
 usage no-such-plane "w has no plane 'm' (expected 'd', 'qs')" tensors q.irpa --dump w --plane m -o x.npy
 # What GGUF has no form for becomes f32, and that is said.
 case_of scaled 0 '' '' convert m.gguf scaled.irpa --to TensorScaledLayout
-case_of scaled-gguf 0 gguf.dequantized "scaled.gguf: tensor 'w': warning: TensorScaledLayout" convert scaled.irpa scaled.gguf
+case_of scaled-gguf 0 gguf.dequantized "scaled.gguf: warning: 2 tensors have no form|'w' (TensorScaledLayout), 'odd'" convert scaled.irpa scaled.gguf
 safetensors bytes.safetensors '{"b":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}' < <(printf ab)
 case_of no-type 3 archive.type "tensor 'b'|no tensors of u8" convert bytes.safetensors x.gguf
 safetensors hole.safetensors '{"b":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}}' < <(printf abc)

@@ -393,6 +393,20 @@ writes_planes(void **state)
 	assert_string_equal(again.tensor[0].t.layout->name, "q5_1");
 	assert_memory_equal(again.tensor[0].t.plane[0].data, q.plane[0].data, q.plane[0].bytes);
 	assert_same_floats(dequant(f, &odd), dequant(f, &again.tensor[1].t), 64);
+	/* several are one warning */
+	for (int k = 0; k < 4; k++) {
+		char name[8];
+
+		(void)snprintf(name, sizeof name, "odd%d", k);
+		assert_true(qn_archive_put(&d, qn_arena_str(&f->arena, name), &odd));
+	}
+	(void)written(f, &d);
+	assert_int_equal(f->diags.n, 2);
+	assert_string_equal(f->diags.item[1].place, "y.gguf");
+	assert_string_equal(f->diags.item[1].message,
+			    "5 tensors have no form in GGUF that holds their bits: their values "
+			    "become f32: 'odd' (TensorScaledLayout), 'odd0' (TensorScaledLayout), "
+			    "'odd1' (TensorScaledLayout) …");
 	const qn_layout_tensor bytes =
 		qn_layout_plain(qn_dtype_by_name("u8"), 1, (const int64_t[]){8}, x);
 	assert_true(qn_archive_put(&d, "bytes", &bytes));
