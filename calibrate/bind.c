@@ -308,8 +308,25 @@ refuse_type(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *
 			 qn_plain_table[have].name, in->name, to->name, hint);
 }
 
+/* Whether float values of these samples can be quantized for the input: with one scale, or with several that lie along
+ * dimensions of a sample, of the same shape. */
+static bool
+can_quantize(const qn_type *want, const qn_type *have)
+{
+	const qn_elem *e = want->elem;
+	bool can = e->kind == QN_ELEM_UNIFORM && have->rank == want->rank;
+
+	if (e->kind != QN_ELEM_UNIFORM || e->gran == QN_PER_TENSOR)
+		return e->kind == QN_ELEM_UNIFORM;
+	for (int32_t i = 1; can && i < want->rank; i++)
+		can = have->dim[i] == want->dim[i];
+	for (int32_t i = 0; i < e->naxis; i++)
+		can = can && e->axis[i] != 0;
+	return can;
+}
+
 /* The plain type of the elements must be that of the input's storage; other floats may replace f32, and
- * float values quantized values of one scale. */
+ * float values quantized values. */
 qn_status
 qn_fit_source(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source *s,
 	      const qn_source **out)
@@ -321,7 +338,7 @@ qn_fit_source(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source
 
 	*out = s;
 	QN_TRY(check_shape(g, a, in, s));
-	if (real && want->kind == QN_ELEM_UNIFORM && want->gran == QN_PER_TENSOR)
+	if (real && can_quantize(in->type, s->type))
 		*out = qn_source_quantized(t, a, s, want);
 	else if (real && have != QN_PLAIN_f32 && want->plain == QN_PLAIN_f32)
 		*out = qn_source_real(t, a, s);

@@ -50,7 +50,7 @@ qn_status qn_source_scaled(qn_types *t, qn_arena *a, const qn_source *s, const q
 			   const qn_source **out) QN_MUST_CHECK;
 /* f64 samples as f32. */
 const qn_source *qn_source_real(qn_types *t, qn_arena *a, const qn_source *s);
-/* f32 or f64 samples, quantized to a uniform element type of one scale. */
+/* f32 or f64 samples, quantized to a uniform element type. */
 const qn_source *qn_source_quantized(qn_types *t, qn_arena *a, const qn_source *s,
 				     const qn_elem *e);
 

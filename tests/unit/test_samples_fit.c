@@ -48,6 +48,11 @@ static const row rows[] = {
 	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xf32>", NULL, NULL},
 	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xf64>", NULL, NULL},
 	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xi8>", NULL, NULL},
+	{"tensor<1x2x!quant.uniform<i8:f32:1, {0.5:3,0.25}>>", "tensor<4x2xf32>", NULL, NULL},
+	{"tensor<1x2x!quant.uniform<i8:f32:1, {0.5:3,0.25}>>", "tensor<4x2xf64>", NULL, NULL},
+	{"tensor<1x4x!quant.uniform<i8:f32:{1:2}, {{0.5,0.25}}>>", "tensor<4x4xf32>", NULL, NULL},
+	{"tensor<2x2x!quant.uniform<i8:f32:0, {0.5:3,0.25}>>", "tensor<4x2xf32>", "data.type",
+	 "save them in this type"},
 	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xu8>", "data.type",
 	 "float values / 0.5 + 3, and float values are quantized so: --input-zero 131 "
 	 "--input-scale 0.5 if "
@@ -116,11 +121,14 @@ test_order(void **state)
 	static const struct {
 		const char *input, *samples;
 		double scale, zp; /* of what comes in, of what went in */
-	} kinds[] = {{"tensor<2x2xf32>", "tensor<6x2xf32>", 1, 0},
-		     {"tensor<2x2xf32>", "tensor<6x2xf64>", 1, 0},
-		     {"tensor<2x2xi32>", "tensor<6x2xi32>", 1, 0},
-		     {"tensor<2x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<6x2xi8>", 1, 0},
-		     {"tensor<2x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<6x2xf32>", 2, 3}};
+		double other;     /* scale of every second element; 0: the same */
+	} kinds[] = {{"tensor<2x2xf32>", "tensor<6x2xf32>", 1, 0, 0},
+		     {"tensor<2x2xf32>", "tensor<6x2xf64>", 1, 0, 0},
+		     {"tensor<2x2xi32>", "tensor<6x2xi32>", 1, 0, 0},
+		     {"tensor<2x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<6x2xi8>", 1, 0, 0},
+		     {"tensor<2x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<6x2xf32>", 2, 3, 0},
+		     {"tensor<2x2x!quant.uniform<i8:f32:1, {0.5:3,0.25:3}>>", "tensor<6x2xf32>", 2,
+		      3, 4}};
 	static const size_t order[] = {2, 0, 1, 2};
 	double v[12];
 
@@ -142,7 +150,10 @@ test_order(void **state)
 			assert_int_equal(d->get(d, order[o], &rg->arena, &in), QN_OK);
 			for (int i = 0; i < 4; i++)
 				assert_true(qn_tensor_f64(in[0], i) ==
-					    v[4 * order[o] + (size_t)i] * kinds[k].scale +
+					    v[4 * order[o] + (size_t)i] *
+							    (i % 2 != 0 && kinds[k].other > 0
+								     ? kinds[k].other
+								     : kinds[k].scale) +
 						    kinds[k].zp);
 		}
 	}
