@@ -141,7 +141,8 @@ const qn_op_kernels *qn_op_kernels_get(qn_op op);
  * in blocks that of kernels_blocks.c. */
 const qn_op_kernels *qn_op_kernels_of(const qn_graph *g, const qn_node *n);
 const qn_op_kernels *qn_blocks_kernels(const qn_graph *g, const qn_node *n); /* NULL: not one */
-extern const qn_op_kernels qn_emit_dense_blocks, qn_emit_conv2d_blocks;
+extern const qn_op_kernels qn_emit_dense_blocks, qn_emit_conv2d_blocks,
+	qn_emit_conv2d_transpose_blocks, qn_emit_conv3d_blocks;
 
 /* The first row that fits or, where it has a cost, the one of the least cost; NULL, and *why not, of the last
  * one, when none does. */

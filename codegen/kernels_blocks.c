@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_blocks.c - products with weights in blocks (runtime/kernels/products_blocks.h): dense and convolutions, each with the
- * requantize of its result, or alone, sums out. */
+/* kernels_blocks.c - products with weights in blocks (runtime/kernels/products_blocks.h, windows_blocks.h): dense and
+ * convolutions, each with the requantize of its result, or alone, sums out. */
 #include "codegen/kernels_blocks.h"
 
 #include "codegen/emitter.h"
@@ -98,8 +98,30 @@ static const qn_kernel conv2d[] = {
 	 .rows = offsetof(qn_conv2d_blocks_args, k_h)},
 };
 
+static const qn_kernel transposed[] = {
+	{.name = "qn_conv_transpose_blocks_qx",
+	 .args = "qn_conv2d_blocks_args_ax",
+	 BLOCKS(qn_conv2d_blocks_args),
+	 .fused = QN_FUSED(qn_conv2d_blocks_args, out_c)},
+	{.name = "qn_conv_transpose_blocks_acc_ox",
+	 .args = "qn_conv2d_blocks_args_ax",
+	 BLOCKS(qn_conv2d_blocks_args)},
+};
+
+static const qn_kernel conv3d[] = {
+	{.name = "qn_conv3d_blocks_qx",
+	 .args = "qn_conv3d_blocks_args_ax",
+	 BLOCKS(qn_conv3d_blocks_args),
+	 .fused = QN_FUSED(qn_conv3d_blocks_args, out_c)},
+	{.name = "qn_conv3d_blocks_acc_ox",
+	 .args = "qn_conv3d_blocks_args_ax",
+	 BLOCKS(qn_conv3d_blocks_args)},
+};
+
 const qn_op_kernels qn_emit_dense_blocks = QN_KERNELS(dense);
 const qn_op_kernels qn_emit_conv2d_blocks = QN_KERNELS(conv2d);
+const qn_op_kernels qn_emit_conv2d_transpose_blocks = QN_KERNELS(transposed);
+const qn_op_kernels qn_emit_conv3d_blocks = QN_KERNELS(conv3d);
 
 static const qn_kernel gather[] = {
 	{.name = "qn_gather_blocks_q",
@@ -122,5 +144,8 @@ qn_blocks_kernels(const qn_graph *g, const qn_node *n)
 		return &gather_kernels;
 	if (!qn_has_blocks(g, n))
 		return NULL;
-	return n->op == QN_OP_dense ? &qn_emit_dense_blocks : &qn_emit_conv2d_blocks;
+	return n->op == QN_OP_dense              ? &qn_emit_dense_blocks
+	       : n->op == QN_OP_conv2d_transpose ? &qn_emit_conv2d_transpose_blocks
+	       : n->op == QN_OP_conv3d           ? &qn_emit_conv3d_blocks
+						 : &qn_emit_conv2d_blocks;
 }

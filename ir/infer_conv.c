@@ -150,6 +150,5 @@ qn_infer_conv2d(const qn_graph *g, const qn_node *n, const qn_type *declared)
 const qn_type *
 qn_infer_conv3d(const qn_graph *g, const qn_node *n, const qn_type *declared)
 {
-	(void)declared;
-	return convolution(g, n, NULL);
+	return convolution(g, n, declared);
 }

@@ -272,12 +272,6 @@ bias_values(const qn_rw *rw, qn_id bias, int64_t n)
 	return v;
 }
 
-static bool
-supports(qn_op op)
-{
-	return op == QN_OP_dense || op == QN_OP_conv1d || op == QN_OP_conv2d;
-}
-
 qn_id
 qn_rqz_block_product(qn_rw *rw, const char *name, const qn_node *n, qn_id x, qn_id w, qn_id bias)
 {
@@ -290,9 +284,6 @@ qn_rqz_block_product(qn_rw *rw, const char *name, const qn_node *n, qn_id x, qn_
 	int64_t zp;
 	int bits;
 
-	if (!supports(op))
-		return qn_rw_decline(rw,
-				     "weights in blocks are for dense, matmul, conv1d and conv2d");
 	if (in[1] == 0)
 		return qn_rw_decline(rw, "its weights in blocks are not a constant of at most 8 "
 					 "bits with zero points within their storage");

@@ -65,12 +65,6 @@ qn_quantize_real_product(qn_quantizing *b, const qn_node *n, const char *name, c
 	return qn_qb_op(b, n->op, name, bias != 0 ? 3 : 2, real, n->attr);
 }
 
-static bool
-has_block_kernels(qn_op op)
-{
-	return op == QN_OP_conv1d || op == QN_OP_conv2d || op == QN_OP_dense;
-}
-
 /* Weights in blocks: what the accumulator's units are follows from their scales, so the product stays float until
  * these are known. */
 static qn_id
@@ -137,17 +131,11 @@ qn_quantize_weighted(void *user, qn_quantizing *b, const qn_match *m)
 	if (qn_graph_node(g, m->at[W])->op != QN_OP_const)
 		return quantize_stored_weights(b, m);
 	const bool in_blocks = qn_qb_product_blocks(b, qn_graph_node(g, m->at[W])->type, &blocks);
-	const bool has_kernels = in_blocks && has_block_kernels(anchor->op);
 	const bool dynamic = qn_qb_is_dynamic(b, m->at[X]);
-	if (has_kernels && !dynamic)
+	if (in_blocks && !dynamic)
 		return quantize_blocks(b, m, &blocks);
-	if (in_blocks && !has_kernels)
-		qn_warn(g->model->env, "quantize.block", anchor->name,
-			"%s '%s' has no kernels for weights in blocks: they get one scale for each "
-			"output channel",
-			qn_opinfo_of(anchor)->name, anchor->name);
 	if (dynamic)
-		return quantize_dynamic(b, m, has_kernels ? &blocks : NULL);
+		return quantize_dynamic(b, m, in_blocks ? &blocks : NULL);
 	qn_buf_init(&acc, g->model->scratch);
 	qn_buff(&acc, "%s.acc", anchor->name);
 	in[0] = qn_qb_quantize(b, m->at[X], anchor->name, "x");

@@ -30,11 +30,11 @@ qn_elem_is_weight(const qn_elem *e)
 	       (e->bits == 8 || e->bits == 4 || e->bits == 2);
 }
 
-/* Ops with kernels for weights in blocks. */
+/* Ops with kernels for weights in blocks: dense and all convolutions. */
 static bool
-takes_blocks(qn_op op)
+takes_blocks(const qn_node *n)
 {
-	return op == QN_OP_dense || op == QN_OP_conv1d || op == QN_OP_conv2d;
+	return qn_opinfo_of(n)->behaviour == QN_ACC && n->op != QN_OP_matmul;
 }
 
 /* Weights: i8, i4 or i2, one scale or one per output channel, zero points 0, or in blocks. */
@@ -47,11 +47,11 @@ check_weights(const qn_graph *g, const qn_node *n)
 		(void)qn_int_refuse(g, n, "only signed weights of 8, 4 or 2 bits");
 		return false;
 	}
-	if ((e->gran == QN_SUB_CHANNEL && !takes_blocks(n->op)) ||
+	if ((e->gran == QN_SUB_CHANNEL && !takes_blocks(n)) ||
 	    (e->gran == QN_PER_AXIS && e->axis[0] != 0)) {
 		(void)qn_int_refuse(g, n,
 				    "only weights with one scale or one per output channel; "
-				    "in blocks for dense, conv1d and conv2d");
+				    "in blocks for dense and convolutions");
 		return false;
 	}
 	for (size_t i = 0; e->gran != QN_SUB_CHANNEL && i < qn_elem_nparams(e); i++) {
@@ -142,7 +142,7 @@ sums_hold(const qn_graph *g, const qn_node *n, int64_t terms, int64_t worst, boo
 bool
 qn_has_blocks(const qn_graph *g, const qn_node *n)
 {
-	return takes_blocks(n->op) && qn_in_type(g, n, 1)->elem->kind == QN_ELEM_UNIFORM &&
+	return takes_blocks(n) && qn_in_type(g, n, 1)->elem->kind == QN_ELEM_UNIFORM &&
 	       qn_in_type(g, n, 1)->elem->gran == QN_SUB_CHANNEL;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* block_products.c - dense, conv2d and conv1d with weights in blocks (runtime/kernels/products_blocks.h): the scales of
- * the blocks are integers with one power of two for each output channel, which is in the sum's scale. */
+/* block_products.c - dense and convolutions with weights in blocks (runtime/kernels/products_blocks.h, windows_blocks.h):
+ * the scales of the blocks are integers with one power of two for each output channel, which is in the sum's scale. */
 #include <string.h>
 
 #include "ir/block_scales.h"
@@ -54,21 +54,15 @@ along(const int64_t *by_axis, const qn_type *wt, int32_t axis)
 	return axis == 1 && wt->rank == 3 ? 1 : (int32_t)by_axis[axis - 4 + wt->rank];
 }
 
-static void *
-conv_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+/* Of images: conv1d, conv2d and conv2d_transpose. */
+static qn_conv2d_blocks_args
+image_arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s, qn_arena *a)
 {
 	const qn_type *wt = qn_in_type(g, n, 1);
-	const qn_geometry s = qn_geometry_conv(g, n);
-	qn_conv2d_blocks_call *c = QN_NEW(a, qn_conv2d_blocks_call, 1);
-
-	if (!qn_accumulator_check(g, n, a))
-		return NULL;
-	if (!qn_geometry_is_small(&s))
-		return qn_int_refuse(g, n,
-				     "windows of more than 1024 rows or beyond 2^29 positions");
 	const qn_block_scales b = scales_of(g, n, a);
-	const qn_conv2d_args p = qn_conv2d_arguments(g, n, &s);
-	c->args = (qn_conv2d_blocks_args){
+	const qn_conv2d_args p = qn_conv2d_arguments(g, n, s);
+
+	return (qn_conv2d_blocks_args){
 		.batch = p.batch,
 		.in_h = p.in_h,
 		.in_w = p.in_w,
@@ -101,20 +95,93 @@ conv_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.mantissa = b.mantissa,
 		.offset = b.offset,
 	};
+}
+
+static void *
+conv_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_geometry s = qn_geometry_conv(g, n);
+	qn_conv2d_blocks_call *c = QN_NEW(a, qn_conv2d_blocks_call, 1);
+
+	if (!qn_accumulator_check(g, n, a))
+		return NULL;
+	if (!qn_geometry_is_small(&s))
+		return qn_int_refuse(g, n,
+				     "windows of more than 1024 rows or beyond 2^29 positions");
+	c->args = image_arguments(g, n, &s, a);
 	c->rows = QN_NEW(a, const void *, (size_t)s.kernel[0]);
 	return c;
 }
 
-#define DENSE(name, o, width, code)                                                                \
+static void *
+transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_geometry s = qn_geometry_conv_transpose(g, n);
+	qn_conv2d_blocks_args *d = QN_NEW(a, qn_conv2d_blocks_args, 1);
+
+	if (!qn_accumulator_check(g, n, a) || !qn_transposed_is_small(g, n, &s))
+		return NULL;
+	*d = image_arguments(g, n, &s, a);
+	return d;
+}
+
+static void *
+volume_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	const qn_geometry s = qn_geometry_conv(g, n);
+	qn_conv3d_blocks_args *d = QN_NEW(a, qn_conv3d_blocks_args, 1);
+
+	if (!qn_accumulator_check(g, n, a))
+		return NULL;
+	if (!qn_geometry_is_small(&s))
+		return qn_int_refuse(g, n, "windows beyond 2^29 positions");
+	const qn_block_scales b = scales_of(g, n, a);
+	*d = (qn_conv3d_blocks_args){
+		.batch = (int32_t)s.batch,
+		.in_c = (int32_t)s.in_c,
+		.out_c = (int32_t)s.out_c,
+		.groups = (int32_t)s.groups,
+		.block_c = (int32_t)b.size[4],
+		.blocks_c = (int32_t)b.count[4],
+		.mantissas = (int32_t)(b.channels * b.blocks),
+		.offsets = b.offset != NULL ? (int32_t)(b.channels * b.blocks) : 0,
+		.zi = qn_zp_of(g, qn_in_type(g, n, 0)),
+		.lo = INT32_MIN,
+		.hi = INT32_MAX,
+		.mode = g->model->rounding,
+		.mult_n = 1,
+		.mantissa = b.mantissa,
+		.offset = b.offset,
+	};
+	for (int i = 0; i < 3; i++) {
+		d->in[i] = (int32_t)s.in[i];
+		d->out[i] = (int32_t)s.out[i];
+		d->k[i] = (int32_t)s.kernel[i];
+		d->stride[i] = (int32_t)s.stride[i];
+		d->dil[i] = (int32_t)s.dil[i];
+		d->pad[i] = (int32_t)s.pad[i];
+		d->block[i] = (int32_t)b.size[1 + i];
+		d->blocks[i] = (int32_t)b.count[1 + i];
+	}
+	return d;
+}
+
+/* A kernel without working memory: its function and the struct of its arguments. */
+#define PLAIN(name, kernel, type, width)                                                           \
 	static void name(const qn_eval *e, const void *args)                                       \
 	{                                                                                          \
-		qn_dense_blocks_args##width d;                                                     \
+		type##width d;                                                                     \
                                                                                                    \
 		memcpy(&d, args, sizeof(d));                                                       \
 		d.w = e->in[1];                                                                    \
 		d.bias = e->n->nin > 2 ? e->in[2] : NULL;                                          \
-		qn_dense_blocks_acc##o(&d, e->in[0], e->out);                                      \
+		kernel(&d, e->in[0], e->out);                                                      \
 	}
+#define DENSE(name, o, width, code) PLAIN(name, qn_dense_blocks_acc##o, qn_dense_blocks_args, width)
+#define TRANSPOSED(name, o, width, code)                                                           \
+	PLAIN(name, qn_conv_transpose_blocks_acc##o, qn_conv2d_blocks_args, width)
+#define VOLUME(name, o, width, code)                                                               \
+	PLAIN(name, qn_conv3d_blocks_acc##o, qn_conv3d_blocks_args, width)
 #define CONV(name, o, width, code)                                                                 \
 	static void name(const qn_eval *e, const void *args)                                       \
 	{                                                                                          \
@@ -145,11 +212,16 @@ conv_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 
 ALL(DENSE, dense_run)
 ALL(CONV, conv_run)
+ALL(TRANSPOSED, transpose_run)
+ALL(VOLUME, volume_run)
 
-static const qn_int_impl dense = {
-	.prepare = dense_prepare, .run = dense_run, .families = QN_ALL_FAMILIES};
-static const qn_int_impl conv = {
-	.prepare = conv_prepare, .run = conv_run, .families = QN_ALL_FAMILIES};
+#define IMPL(form)                                                                                 \
+	{                                                                                          \
+		.prepare = form##_prepare, .run = form##_run, .families = QN_ALL_FAMILIES          \
+	}
+
+static const qn_int_impl dense = IMPL(dense), conv = IMPL(conv), transposed = IMPL(transpose),
+			 volume = IMPL(volume);
 
 const qn_int_impl *
 qn_blocks_impl(const qn_graph *g, const qn_node *n)
@@ -158,5 +230,8 @@ qn_blocks_impl(const qn_graph *g, const qn_node *n)
 		return &qn_gather_blocks_impl;
 	if (!qn_has_blocks(g, n))
 		return NULL;
-	return n->op == QN_OP_dense ? &dense : &conv;
+	return n->op == QN_OP_dense              ? &dense
+	       : n->op == QN_OP_conv2d_transpose ? &transposed
+	       : n->op == QN_OP_conv3d           ? &volume
+						 : &conv;
 }

@@ -40,6 +40,7 @@
 #include "runtime/kernels/unary.h"
 #include "runtime/kernels/volume.h"
 #include "runtime/kernels/where.h"
+#include "runtime/kernels/windows_blocks.h"
 #include "runtime/lut.h"
 
 #include "runtime/kernels/l2_norm.h"
@@ -64,6 +65,9 @@ typedef struct qn_conv2d_blocks_call {
 	qn_conv2d_blocks_args args;
 	void *rows; /* [k_h] pointers */
 } qn_conv2d_blocks_call;
+
+/* Whether a conv2d_transpose is within what its kernels count with; refuses it if not. */
+bool qn_transposed_is_small(const qn_graph *g, const qn_node *n, const qn_geometry *s);
 
 typedef struct qn_conv_transpose_call {
 	qn_conv_transpose_args args;

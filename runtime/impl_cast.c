@@ -135,7 +135,7 @@ requantize_types(const qn_graph *g, const qn_node *n)
 	if (in->kind == QN_ELEM_UNIFORM && in->gran == QN_SUB_CHANNEL) {
 		(void)qn_int_refuse(g, n,
 				    "values in blocks are only read from constants, by dense, "
-				    "matmul, conv1d, conv2d and gather");
+				    "matmul, convolutions and gather");
 		return false;
 	}
 	if (!qn_elem_is_shifted(t, out)) {

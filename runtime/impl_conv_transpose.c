@@ -66,21 +66,30 @@ conv_transpose_real(const qn_eval *e)
 				}
 }
 
+bool
+qn_transposed_is_small(const qn_graph *g, const qn_node *n, const qn_geometry *s)
+{
+	const int64_t most = INT64_C(1) << 29;
+
+	if (s->kernel[0] > QN_MAX_WINDOW_ROWS)
+		return qn_int_refuse(g, n, "kernels of more than %d rows", QN_MAX_WINDOW_ROWS) !=
+		       NULL;
+	for (int i = 0; i < 2; i++)
+		if (s->out[i] >= most || s->pad[i] >= most || s->stride[i] >= most ||
+		    s->kernel[i] >= most || s->dil[i] >= most ||
+		    (s->kernel[i] - 1) * s->dil[i] >= most)
+			return qn_int_refuse(g, n, "windows beyond 2^29 positions") != NULL;
+	return true;
+}
+
 static void *
 conv_transpose_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_geometry s = qn_geometry_conv_transpose(g, n);
 	qn_conv_transpose_call *c = QN_NEW(a, qn_conv_transpose_call, 1);
-	const int64_t most = INT64_C(1) << 29;
 
-	if (!qn_accumulator_check(g, n, a))
+	if (!qn_accumulator_check(g, n, a) || !qn_transposed_is_small(g, n, &s))
 		return NULL;
-	if (s.kernel[0] > QN_MAX_WINDOW_ROWS)
-		return qn_int_refuse(g, n, "kernels of more than %d rows", QN_MAX_WINDOW_ROWS);
-	for (int i = 0; i < 2; i++)
-		if (s.out[i] >= most || s.pad[i] >= most || s.stride[i] >= most ||
-		    s.kernel[i] >= most || s.dil[i] >= most || (s.kernel[i] - 1) * s.dil[i] >= most)
-			return qn_int_refuse(g, n, "windows beyond 2^29 positions");
 	c->args = (qn_conv_transpose_args){
 		QN_WINDOW_ARGS(&s),
 		.in_c = (int32_t)s.in_c,

@@ -132,7 +132,7 @@ const option_row option_rows[] = {
 	 .value = "TYPE", .help = "storage type of constant weights:"},
 	{"--weight-block", 0, GROUP_QUANTIZATION, QUANTIZING, COUNT(weight_block),
 	 .most = QN_WEIGHT_BLOCK_MOST, .value = "N",
-	 .help = "weights of conv1d, conv2d, dense and tables of gather get a scale for each N "
+	 .help = "weights of convolutions, dense and tables of gather get a scale for each N "
 		 "inputs of an output channel or elements of a row, 8 to 65536"},
 	{"--weight-method", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_TUNE,
 	 CHOICE(weight_method, weight_methods), .value = "METHOD",

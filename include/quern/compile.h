@@ -120,7 +120,7 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	qn_activations activations;
 	qn_weights_type weights_type;
 	qn_weights weights;
-	/* Weights of conv1d, conv2d, dense and tables of gather get a scale for each so many inputs
+	/* Weights of convolutions, dense and tables of gather get a scale for each so many inputs
 	 * of an output channel, or elements of a row, QN_WEIGHT_BLOCK_LEAST … _MOST
 	 * (docs/quantization.md); 0: as `weights` says */
 	int weight_block;

@@ -69,7 +69,7 @@ put_weights(maker *m, int k, int rank, const int *dim, int whole)
 {
 	static const char *const storage[] = {"i8", "i4", "i2", "u4", "i4"};
 	const int which = pick(m, 0, 4);
-	int count[4], blocks = 0;
+	int count[5], blocks = 0;
 	bool partial = false;
 
 	put(m, "  %%w%d = const : tensor<", k);

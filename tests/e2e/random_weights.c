@@ -121,8 +121,7 @@ block_elem(maker *m, int32_t rank, const int64_t *dim)
 static bool
 takes_blocks(maker *m, qn_op op, qn_id x)
 {
-	return (op == QN_OP_dense || op == QN_OP_conv1d || op == QN_OP_conv2d) &&
-	       type_of(m, x)->elem->gran == QN_PER_TENSOR;
+	return op != QN_OP_matmul && type_of(m, x)->elem->gran == QN_PER_TENSOR;
 }
 
 /* The sum's type with 64 bits where 32 do not hold the sums of weights in blocks, and at times where they do. */

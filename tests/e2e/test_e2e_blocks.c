@@ -10,36 +10,40 @@
 
 enum { SAMPLES = 4, EXTREMES = 3, GRAPHS = 8, FULL_GRAPHS = 60, LAYERS = 5 };
 
+enum { DENSE, MATMUL, CONV1D, CONV2D, TRANSPOSED, CONV3D, KINDS };
+
 typedef struct layer {
-	int kind, rank, x[4], w[4], stride, dilation, groups;
+	int kind, rank, x[5], w[5], stride, dilation, groups;
 	bool same; /* padding */
 } layer;
 
 static layer
 random_layer(maker *m)
 {
-	layer l = {.kind = pick(m, 0, 3),
+	static const int rank[KINDS] = {2, 2, 3, 4, 4, 5};
+	layer l = {.kind = pick(m, 0, KINDS - 1),
 		   .stride = pick(m, 1, 2),
 		   .dilation = pick(m, 1, 2),
 		   .groups = 1,
 		   .same = pick(m, 0, 1) != 0};
 	const int in = pick(m, 1, 40), out = pick(m, 1, 9);
 
-	l.rank = l.kind < 2 ? 2 : l.kind + 1;
-	if (l.kind < 2) {
+	l.rank = rank[l.kind];
+	if (l.rank == 2) {
 		l.x[0] = pick(m, 1, 3);
 		l.x[1] = in;
-		l.w[0] = l.kind == 0 ? out : in;
-		l.w[1] = l.kind == 0 ? in : out;
+		l.w[0] = l.kind == DENSE ? out : in;
+		l.w[1] = l.kind == DENSE ? in : out;
 		return l;
 	}
 	l.groups = pick(m, 0, 2) == 0 ? pick(m, 2, 4) : 1;
 	l.x[0] = 1;
+	const bool large = l.kind == TRANSPOSED || l.kind == CONV3D; /* in results or weights */
 	for (int i = 1; i < l.rank - 1; i++) {
-		l.x[i] = pick(m, 5, 8);
-		l.w[i] = pick(m, 1, 3);
+		l.x[i] = large ? pick(m, 3, 5) : pick(m, 5, 8);
+		l.w[i] = pick(m, 1, l.kind == CONV3D ? 2 : 3);
 	}
-	l.w[l.rank - 1] = pick(m, 1, l.groups > 1 ? 3 : 20);
+	l.w[l.rank - 1] = pick(m, 1, l.groups > 1 ? 3 : large ? 8 : 20);
 	l.x[l.rank - 1] = l.w[l.rank - 1] * l.groups;
 	l.w[0] = l.groups * pick(m, 1, l.groups > 1 ? 2 : 7);
 	return l;
@@ -48,6 +52,9 @@ random_layer(maker *m)
 static int
 windows(const layer *l, int axis)
 {
+	if (l->kind == TRANSPOSED)
+		return l->same ? l->x[axis] * l->stride
+			       : (l->x[axis] - 1) * l->stride + (l->w[axis] - 1) * l->dilation + 1;
 	return l->same ? (l->x[axis] + l->stride - 1) / l->stride
 		       : (l->x[axis] - l->dilation * (l->w[axis] - 1) - 1) / l->stride + 1;
 }
@@ -58,31 +65,43 @@ put_result(maker *m, int k, const layer *l)
 	put(m, "  %%r%d = quantize %%y%d : tensor<%dx", k, k, l->x[0]);
 	for (int i = 1; i < l->rank - 1; i++)
 		put(m, "%dx", windows(l, i));
-	put(m, "%dx", l->kind == 1 ? l->w[1] : l->w[0]);
+	put(m, "%dx", l->kind == MATMUL ? l->w[1] : l->w[0]);
 	put_activation(m, 0.3 * pick(m, 1, 6));
 	put(m, ">\n");
+}
+
+/* An attribute of convolutions, the same along all axes. */
+static void
+put_sizes(maker *m, const char *name, int axes, int size)
+{
+	put(m, ", %s = ", name);
+	for (int i = 0; i < axes; i++)
+		put(m, "%s%d", i > 0 ? ", " : axes > 1 ? "[" : "", size);
+	if (axes > 1)
+		put(m, "]");
 }
 
 static void
 put_layer(maker *m, int k, const layer *l)
 {
-	static const char *const op[] = {"dense", "matmul", "conv1d", "conv2d"};
-	const bool bias = l->kind != 1 && pick(m, 0, 1) != 0;
+	static const char *const op[] = {"dense",  "matmul",           "conv1d",
+					 "conv2d", "conv2d_transpose", "conv3d"};
+	const bool bias = l->kind != MATMUL && pick(m, 0, 1) != 0;
 	const char *padding = l->same ? "same" : "valid";
 
 	put(m, "  %%dx%d = dequantize %%x%d\n", k, k);
-	put_weights(m, k, l->rank, l->w, l->kind == 1 ? 1 : 0);
+	put_weights(m, k, l->rank, l->w, l->kind == MATMUL ? 1 : 0);
 	if (bias)
 		put(m, "  %%b%d = const : tensor<%dxf32> rand %d\n", k, l->w[0], pick(m, 1, 9999));
 	put(m, "  %%y%d = %s %%dx%d, %%dw%d", k, op[l->kind], k, k);
 	if (bias)
 		put(m, ", %%b%d", k);
-	if (l->kind == 2)
-		put(m, " {stride = %d, dilation = %d, padding = %s, groups = %d}", l->stride,
-		    l->dilation, padding, l->groups);
-	if (l->kind == 3)
-		put(m, " {stride = [%d, %d], dilation = [%d, %d], padding = %s, groups = %d}",
-		    l->stride, l->stride, l->dilation, l->dilation, padding, l->groups);
+	if (l->rank > 2) {
+		put(m, " {padding = %s, groups = %d", padding, l->groups);
+		put_sizes(m, "stride", l->rank - 2, l->stride);
+		put_sizes(m, "dilation", l->rank - 2, l->dilation);
+		put(m, "}");
+	}
 	put(m, "\n");
 	put_result(m, k, l);
 }

@@ -160,8 +160,9 @@ rows(void **state)
 		for (size_t i = 0; i < form->nkernel; i++)
 			check_row(&w, &form->kernel[i]);
 	}
-	static const qn_op_kernels *const blocks[] = {&qn_emit_dense_blocks,
-						      &qn_emit_conv2d_blocks};
+	static const qn_op_kernels *const blocks[] = {&qn_emit_dense_blocks, &qn_emit_conv2d_blocks,
+						      &qn_emit_conv2d_transpose_blocks,
+						      &qn_emit_conv3d_blocks};
 	for (size_t k = 0; k < QN_COUNT(blocks); k++)
 		for (size_t i = 0; i < blocks[k]->nkernel; i++)
 			check_row(&w, &blocks[k]->kernel[i]);
