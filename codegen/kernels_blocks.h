@@ -17,12 +17,15 @@ typedef struct qn_dense_dsp16_packed {
 } qn_dense_dsp16_packed;
 
 const char *qn_fits_conv2d_blocks_dsp(const qn_step_facts *f);
+const char *qn_fits_conv2d_blocks_rows_dsp(const qn_step_facts *f);
 const char *qn_fits_dense_blocks_dsp(const qn_step_facts *f);
 const char *qn_fits_dense_blocks_dsp16(const qn_step_facts *f);
 void *qn_pack_conv2d_blocks_dsp(const qn_step_facts *f, qn_arena *a);
+void *qn_pack_conv2d_blocks_rows_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_dense_blocks_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_dense_blocks_dsp16(const qn_step_facts *f, qn_arena *a);
 size_t qn_work_conv2d_blocks_dsp(const void *args);
+size_t qn_work_conv2d_blocks_rows_dsp(const void *args);
 size_t qn_work_dense_blocks_dsp(const void *args);
 size_t qn_work_dense_blocks_dsp16(const void *args);
 const char *qn_fits_blocks_vector(const qn_step_facts *f);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_blocks_rows.c - dense layers with weights in blocks for cores with the DSP extension
+/* kernels_blocks_rows.c - dense layers and convolutions with weights in blocks for cores with the DSP extension
  * (runtime/kernels/dsp_weight_rows.h, dsp_weight_rows16.h), and their constants in the order in which these read them:
  *
  *   number of blocks, whether there are offsets, lengths of the blocks in fours, then of each eight channels (i8 weights
@@ -19,8 +19,8 @@ typedef struct packer {
 	uint32_t *to;
 } packer;
 
-const char *
-qn_fits_dense_blocks_dsp(const qn_step_facts *f)
+static const char *
+fits(const qn_step_facts *f)
 {
 	const qn_block_limits limits = {.block = MOST_BLOCK,
 					.multiple = 4,
@@ -31,7 +31,22 @@ qn_fits_dense_blocks_dsp(const qn_step_facts *f)
 	const char *why;
 	const qn_block_layer *b = qn_block_layer_of(f, f->g->model->scratch, &why);
 
-	return b != NULL ? qn_block_layer_differs(f, b, &limits) : why;
+	if (b == NULL)
+		return why;
+	why = qn_block_layer_differs(f, b, &limits);
+	return why == NULL && b->l.bits == 8 ? qn_pairs_differ(&b->l) : why;
+}
+
+const char *
+qn_fits_dense_blocks_dsp(const qn_step_facts *f)
+{
+	return fits(f);
+}
+
+const char *
+qn_fits_conv2d_blocks_rows_dsp(const qn_step_facts *f)
+{
+	return fits(f);
 }
 
 const char *
@@ -213,6 +228,20 @@ qn_pack_dense_blocks_dsp(const qn_step_facts *f, qn_arena *a)
 }
 
 void *
+qn_pack_conv2d_blocks_rows_dsp(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_conv2d_blocks_args *c = qn_block_conv_args(f);
+	qn_dsp_packed *p = QN_NEW(a, qn_dsp_packed, 1);
+	const char *why;
+
+	p->args = (qn_dsp_args){
+		QN_LAYER_SHAPE(c),
+	};
+	p->args.w = pack(qn_block_layer_of(f, a, &why), false, &p->nw, a);
+	return p;
+}
+
+void *
 qn_pack_dense_blocks_dsp16(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_dense_blocks_args *d = f->step->args;
@@ -246,6 +275,15 @@ qn_work_dense_blocks_dsp(const void *args)
 	const qn_dense_dsp_args *a = args;
 
 	return work(a->w, a->in, 1);
+}
+
+size_t
+qn_work_conv2d_blocks_rows_dsp(const void *args)
+{
+	const qn_dsp_args *a = args;
+	const size_t window = (size_t)a->k_h * (size_t)a->k_w * (size_t)a->in_c;
+
+	return 4 * a->w[0] + (window + 3) / 4 * 4;
 }
 
 size_t

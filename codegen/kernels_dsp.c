@@ -6,7 +6,7 @@
  *                                          word 1  256 b[1] + a[1]  |  256 b[3] + a[3]
  *
  * Weights of 4 bits: bits4.c.  A sum of 256 b + a fits into 32 bits where |b| stays below 2^23: bounded here for each channel by
- * its weights and its bias, for all inputs that i8 can hold.  Each 256 b + a itself has 16 bits (pairs_differ). */
+ * its weights and its bias, for all inputs that i8 can hold.  Each 256 b + a itself has 16 bits (qn_pairs_differ). */
 #include "codegen/kernels_dsp.h"
 
 #include "codegen/bits4.h"
@@ -23,9 +23,8 @@ differs(const qn_step_facts *f, const qn_layer *l, int64_t limit)
 	return qn_layer_differs(f, l, limit, MOST_SHIFT, TOO_LARGE);
 }
 
-/* 256 b + a of two channels is a number of 16 bits, unless b is -128 and a is negative. */
-static const char *
-pairs_differ(const qn_layer *l)
+const char *
+qn_pairs_differ(const qn_layer *l)
 {
 	for (int32_t o = 0; o + 1 < l->channels; o += 2)
 		for (int64_t k = 0; k < l->depth; k++)
@@ -44,7 +43,7 @@ products_differ(const qn_step_facts *f, const qn_layer *l)
 
 	if (why != NULL)
 		return why;
-	return l->bits == 4 ? qn_fours_differ(l) : pairs_differ(l);
+	return l->bits == 4 ? qn_fours_differ(l) : qn_pairs_differ(l);
 }
 
 const char *

@@ -61,6 +61,8 @@ size_t qn_work_dense_dsp(const void *args);
 /* What convolutions have in common: their arguments, and packed ones without the constants. */
 const qn_conv2d_args *qn_dsp_conv_args(const qn_step_facts *f);
 qn_dsp_packed *qn_dsp_conv_packed(const qn_step_facts *f, qn_arena *a);
+/* Why a 256 b + a of two channels is not a number of 16 bits: b is -128 and a is negative; else NULL. */
+const char *qn_pairs_differ(const qn_layer *l);
 /* The word of two channels from `channel` on for inputs k and k + 2; what is beyond the ends is 0. */
 uint32_t qn_pack_two(const qn_layer *l, int64_t channel, int64_t k);
 /* A word of two int16. */

@@ -11,6 +11,12 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 {
 	if (strcmp(name, "qn_conv2d_blocks_dsp_w4") == 0)
 		qn_conv2d_blocks_dsp_w4(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_conv2d_blocks_rows_dsp") == 0)
+		qn_conv2d_blocks_rows_dsp(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_conv2d_blocks_rows_dsp_w4") == 0)
+		qn_conv2d_blocks_rows_dsp_w4(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_conv2d_blocks_rows_dsp_w2") == 0)
+		qn_conv2d_blocks_rows_dsp_w2(s->args, x[0], work, y);
 	else if (strcmp(name, "qn_dense_blocks_dsp") == 0)
 		qn_dense_blocks_dsp(s->args, x[0], work, y);
 	else if (strcmp(name, "qn_dense_blocks_dsp_w4") == 0)
@@ -40,7 +46,7 @@ typedef struct kind {
 	int inputs;
 } kind;
 
-static const kind kinds[] = {{"cortex-m4", "_blocks_dsp", 4},
+static const kind kinds[] = {{"cortex-m4", "_dsp", 4},
 			     {"cortex-m55", "_blocks_vector", 16},
 			     {"x86-64-avx512vnni", "_blocks_vector", 16},
 			     {"aarch64", "_blocks_vector", 16}};
@@ -126,8 +132,8 @@ bias(builder *b, int channels, int wide)
 	return qn_arena_str(&b->arena, text);
 }
 
-/* Whether the layer has a kernel for blocks of the target. */
-static bool
+/* The layer's kernel where it is one for blocks of the target, else "". */
+static const char *
 check(builder *b, layer *l, int channels, int bits, const kind *k)
 {
 	const bool wide = strstr(l->x, "<i16") != NULL;
@@ -141,7 +147,8 @@ check(builder *b, layer *l, int channels, int bits, const kind *k)
 	l->bias_hi = 100000;
 	l->x_lo = -128;
 	l->x_hi = 127;
-	return strstr(check_layer(b, l, k->target, call), k->name) != NULL;
+	const char *name = check_layer(b, l, k->target, call);
+	return strstr(name, k->name) != NULL ? name : "";
 }
 
 static void
@@ -170,7 +177,7 @@ test_dense(void **state)
 					  in, wide ? 16 : 8, zp),
 			.w = weights(&b, bits, 2, dim, block, z),
 		};
-		const bool fits = check(&b, &l, out, bits, k);
+		const bool fits = check(&b, &l, out, bits, k)[0] != '\0';
 		reached += fits;
 		wides += fits && wide;
 		build_end(&b);
@@ -181,15 +188,15 @@ test_dense(void **state)
 static void
 test_conv(void **state)
 {
-	int reached = 0, windows = 0;
+	int reached = 0, windows = 0, rows[3] = {0};
 
 	(void)state;
 	for (uint64_t round = 1; round <= 400; round++) {
 		const kind *k = &kinds[round % COUNT(kinds)];
-		const int bits = k->inputs == 4 || pick(0, 1) == 0 ? 4 : 8;
+		const int bits = k->inputs == 4 ? 2 << pick(0, 2) : 4 << pick(0, 1);
 		const int kh = pick(1, 3), kw = pick(1, 3), out = pick(1, 17);
 		const int c = k->inputs * pick(1, k->inputs == 4 ? 5 : 3);
-		const int h = pick(kh, 7), w = pick(kw, 7), zp = pick(-128, 127);
+		const int h = pick(2 * kh - 1, 7), w = pick(2 * kw - 1, 7), zp = pick(-128, 127);
 		const int dim[4] = {out, kh, kw, c};
 		int block[4] = {1, 1, 1, k->inputs * pick(1, c / k->inputs)};
 		qn_attrs a = build_attrs(QN_OP_conv2d);
@@ -203,6 +210,7 @@ test_conv(void **state)
 		build_begin(&b, "net", round);
 		for (int i = 0; i < 2; i++) {
 			a.conv2d.stride[i] = pick(1, 2);
+			a.conv2d.dilation[i] = pick(0, 3) == 0 ? 2 : 1;
 			a.conv2d.pad[i] = pick(0, 1);
 			a.conv2d.pad[2 + i] = pick(0, 1);
 		}
@@ -213,12 +221,53 @@ test_conv(void **state)
 			.w = weights(&b, bits, 4, dim, block, (zeros)pick(0, 2)),
 			.attr = &a,
 		};
-		const bool fits = check(&b, &l, out, bits, k);
+		const char *name = check(&b, &l, out, bits, k);
+		const bool fits = name[0] != '\0';
 		reached += fits;
 		windows += fits && kh * kw > 1;
+		rows[bits / 4] += strstr(name, "_rows_dsp") != NULL;
 		build_end(&b);
 	}
 	assert_true(reached > 200 && windows > 100);
+	assert_true(rows[0] > 10 && rows[1] > 10 && rows[2] > 10); /* 2, 4 and 8 bits */
+}
+
+/* -128 beside a negative weight is not a word of two channels, in a file and where -1 is the zero point of 127. */
+static void
+test_least_weights(void **state)
+{
+	static const char *const type[] = {"tensor<2x8x!quant.uniform<i8:f32:{0:1, 1:4}, "
+					   "{{0.015625, 0.031250}, {0.015625, 0.031250}}>>",
+					   "tensor<2x8x!quant.uniform<i8:f32:{0:1, 1:4}, "
+					   "{{0.015625:0, 0.031250:0}, {0.015625:-1, "
+					   "0.031250:-1}}>>"};
+	const qn_attrs a = build_attrs(QN_OP_conv2d);
+
+	(void)state;
+	for (int k = 0; k < 4; k++) {
+		const int8_t least = k % 2 == 0 ? -128 : 127;
+		const int8_t w[16] = {-1,    -2,    -3,    -4,    -5,    -6,    -7,    -8,
+				      least, least, least, least, least, least, least, least};
+		builder b;
+
+		build_begin(&b, "net", (uint64_t)k + 1);
+		const char *conv = qn_arena_str(&b.arena, type[k % 2]);
+		if (k >= 2) /* the same weights of a 1x1 convolution */
+			conv = build_printf(
+				&b,
+				"tensor<2x1x1x8x!quant.uniform<i8:f32:{0:1, 1:1, 2:1, 3:4}, "
+				"{{{{0.015625%s, 0.031250%s}}}, {{{0.015625%s, 0.031250%s}}}}>>",
+				k == 3 ? ":0" : "", k == 3 ? ":0" : "", k == 3 ? ":-1" : "",
+				k == 3 ? ":-1" : "");
+		layer l = {.op = k < 2 ? QN_OP_dense : QN_OP_conv2d,
+			   .x = k < 2 ? "tensor<1x8x!quant.uniform<i8:f32, 0.5:3>>"
+				      : "tensor<1x1x2x8x!quant.uniform<i8:f32, 0.5:3>>",
+			   .w = conv,
+			   .weight = w,
+			   .attr = k < 2 ? NULL : &a};
+		assert_string_equal(check(&b, &l, 2, 8, &kinds[0]), "");
+		build_end(&b);
+	}
 }
 
 int
@@ -227,6 +276,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_dense),
 		cmocka_unit_test(test_conv),
+		cmocka_unit_test(test_least_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
