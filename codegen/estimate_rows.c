@@ -76,6 +76,9 @@ static const qn_kernel_figure portable[] = {
 
 static const qn_kernel_figure dsp[] = {
 	{FIGURE("qn_conv2d_blocks_dsp", 4, 18300, 850, 2650), .block = 9060},
+	{FIGURE("qn_conv2d_blocks_rows_dsp", 8, 23000, 993, 1600), .block = 7900},
+	{FIGURE("qn_conv2d_blocks_rows_dsp", 4, 23000, 1055, 3000), .block = 9400},
+	{FIGURE("qn_conv2d_blocks_rows_dsp", 2, 23000, 1120, 3000), .block = 11000},
 	{FIGURE("qn_dense_blocks_dsp", 8, 23000, 993, 0), .block = 7900},
 	{FIGURE("qn_dense_blocks_dsp", 4, 23000, 1055, 0), .block = 9400},
 	{FIGURE("qn_dense_blocks_dsp", 2, 23000, 1120, 0), .block = 11000},
