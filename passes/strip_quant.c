@@ -28,6 +28,13 @@ static const bool moves[QN_NOP] = {
 	[QN_OP_reduce_min] = true, [QN_OP_trace] = true,
 };
 
+/* Ops of which lower-fixed-point makes operations on plain integers (lower_fixed_point.c), but for weights in blocks and
+ * scales of channels. */
+static const bool lowers[QN_NOP] = {
+	[QN_OP_requantize] = true, [QN_OP_add] = true, [QN_OP_sub] = true,
+	[QN_OP_bias_add] = true,   [QN_OP_mul] = true, [QN_OP_dense] = true,
+};
+
 static bool
 is_quantized(const qn_type *type)
 {
@@ -63,8 +70,15 @@ check_all(qn_model *m, const qn_graph *g)
 			m->env, QN_EUNSUPPORTED, "strip.computes", qn_node_place(g, n),
 			"%s '%s' computes with quantized values; as plain integers they give "
 			"another result: only quantize, dequantize, scast and ops that move or "
-			"compare stored integers can be stripped",
-			qn_opinfo_of(n)->name, n->name);
+			"compare stored integers can be stripped%s",
+			qn_opinfo_of(n)->name, n->name,
+			!lowers[n->op] ? ""
+			: m->stage == QN_STAGE_INTEGER
+				? "; --passes=lower-fixed-point,strip-quant first writes it as "
+				  "arithmetic on plain integers"
+				: "; of an integer graph, lower-fixed-point writes it as "
+				  "arithmetic "
+				  "on plain integers");
 	}
 	return status;
 }
