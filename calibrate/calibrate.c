@@ -322,6 +322,8 @@ qn_calibrate_model(qn_model *m, qn_dataset *data, const qn_calib_opts *opts)
 	QN_TRY(qn_calibrate_constants(c, o.method.mse_weights));
 	if (c->nwatch > 0)
 		QN_TRY(qn_methods_find(c, data, o.observed, &methods, &found));
+	if (found != NULL)
+		qn_calibration_idle(c, found);
 	if (o.ncallback > 0)
 		QN_TRY(qn_calibration_call_back(c, found, data, &o));
 	else if (c->nwatch > 0)

@@ -89,7 +89,7 @@ qn_status qn_float_reference(qn_model *m, const qn_graph *g, const qn_graph **ou
 /* What to do where samples are missing, for messages: of a model that reads tokens, how to make them of a text. */
 const char *qn_samples_advice(const qn_model *m);
 /* Binds every symbol of the model: those of constants from the constants, the others from the
- * samples.  Warns of a range that is 0 (calibrate.zero-range: scale 1).  data may be NULL when only
+ * samples.  Warns of a range that is 0 (calibrate.zero-range; idle.c).  data may be NULL when only
  * constants have symbols, or the method needs none; calibrate.no-data otherwise, encodings.missing
  * with opts->given, which binds first. */
 qn_status qn_calibrate_model(qn_model *m, qn_dataset *data,
@@ -122,6 +122,8 @@ qn_status qn_calibration_check(const qn_calibration *c, uint32_t hash,
  * stats.incomplete, stats.pass. */
 qn_status qn_calibration_find(const qn_calibration *c, const qn_statistics *s,
 			      qn_finding **out) QN_MUST_CHECK;
+/* Gives values that are 0 on all samples the scale of what they are added to (idle.c). */
+void qn_calibration_idle(const qn_calibration *c, const qn_finding *found);
 /* The parameters of a finding for its value. */
 void qn_finding_params(const qn_watch *w, const qn_finding *f, double *scale, int64_t *zp);
 qn_status qn_calibration_bind(const qn_calibration *c, const qn_finding *f) QN_MUST_CHECK;

@@ -301,6 +301,7 @@ explain(void *arg, qn_arena *scratch)
 	QN_TRY(qn_calibration_new(e->m, &c));
 	QN_TRY(qn_calibration_check(c, qn_stats_hash(e->m, scratch), s));
 	QN_TRY(qn_calibration_find(c, s, &found));
+	qn_calibration_idle(c, found);
 	e->c = c;
 	e->found = found;
 	qn_buf_init(&b, scratch);

@@ -158,6 +158,31 @@ test_calibrate_zero_range(void **state)
 	assert_true(qn_symbol_find(&rg->m.types, "fc.x")->scale == 1.0);
 }
 
+/* Zeros that are added to something have its scale, also through sums of zeros: with 1 its bits would be lost. */
+static void
+test_calibrate_zeros_beside(void **state)
+{
+	const double x[2] = {0.0, 0.001};
+
+	(void)state;
+	make_symbolic("graph @main(%x: tensor<1x2xf32>) {\n"
+		      "  %z = sub %x, %x\n"
+		      "  %two = add %z, %z\n"
+		      "  %y = add %two, %x\n"
+		      "  %alone = sub %two, %two\n"
+		      "  return %y, %alone\n"
+		      "}\n");
+	assert_int_equal(qn_calibrate_model(&rg->m, data("tensor<1x2xf32>", x), NULL), QN_OK);
+	const double beside = qn_symbol_find(&rg->m.types, "y.b")->scale;
+	assert_true(beside < 1e-5);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const zero[] = {"y.a", "two.a", "two.b"};
+
+		assert_true(qn_symbol_find(&rg->m.types, zero[i])->scale == beside);
+	}
+	assert_true(qn_symbol_find(&rg->m.types, "alone.a")->scale == 1.0);
+}
+
 /* A bias that is huge against its channel's weights gets room: its code is at most 2^30. */
 static void
 test_calibrate_widens_for_bias(void **state)
@@ -403,12 +428,19 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_observer_order),        TEST(test_observer_edges),
-		TEST(test_calibrate_dense),       TEST(test_calibrate_needs_data),
-		TEST(test_calibrate_zero_range),  TEST(test_calibrate_widens_for_bias),
-		TEST(test_calibrate_bias_limit),  TEST(test_calibrate_overflow),
-		TEST(test_calibrate_zero_points), TEST(test_calibrate_global),
-		TEST(test_calibrate_mse_weights), TEST(test_dataset_errors),
+		TEST(test_observer_order),
+		TEST(test_observer_edges),
+		TEST(test_calibrate_dense),
+		TEST(test_calibrate_needs_data),
+		TEST(test_calibrate_zero_range),
+		TEST(test_calibrate_zeros_beside),
+		TEST(test_calibrate_widens_for_bias),
+		TEST(test_calibrate_bias_limit),
+		TEST(test_calibrate_overflow),
+		TEST(test_calibrate_zero_points),
+		TEST(test_calibrate_global),
+		TEST(test_calibrate_mse_weights),
+		TEST(test_dataset_errors),
 		TEST(test_dataset_doubles),
 	};
 
