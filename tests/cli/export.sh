@@ -54,6 +54,20 @@ same_graph 'graph of digits, rfc' "$E/digits.json" --calib "$E/calib.npy" --sche
 same_graph 'graph of digits, blocks of i4' "$E/digits.json" --calib "$E/calib.npy" --weights-type i4 --weight-block 16
 same_graph 'graph of digits, blocks of i8' "$E/digits.json" --calib "$E/calib.npy" --weight-block 8
 same_graph 'graph of digits, blocks of i2' "$E/digits.json" --calib "$E/calib.npy" --weights-type i2 --weight-block 8
+cat >windows.qir <<'END'
+model "windows"
+graph @main(%x: tensor<1x3x4x8xf32>, %v: tensor<1x2x3x4x8xf32>) {
+  %w = const : tensor<6x2x3x4xf32> rand 1
+  %y = conv2d_transpose %x, %w {stride = [2, 1], groups = 2}
+  %u = const : tensor<4x2x1x2x8xf32> rand 2
+  %z = conv3d %v, %u
+  return %y, %z
+}
+END
+bytes 96 '\000\000\200\077' | npy image.npy '<f4' '1, 3, 4, 8'
+bytes 192 '\000\000\200\277' | npy volume.npy '<f4' '1, 2, 3, 4, 8'
+same_graph 'graph of windows in blocks of i4' windows.qir --calib x=image.npy --calib v=volume.npy --weights-type i4 --weight-block 8
+has_words 'blocks of both' back.qir 'i4<-7:7>:f32:{0:1, 1:1, 2:2, 3:4}|i4<-7:7>:f32:{0:1, 1:1, 2:1, 3:1, 4:8}'
 same_graph 'graph of digits, i2' "$E/digits.json" --calib "$E/calib.npy" --weights-type i2
 if [ -d "${QUERN_DATA:-/nowhere}/models" ]; then
 	for f in kws_int8 resnet8_int8 vww_int8 ad_int8 mnist_valid_int8 hello_world_int8; do
