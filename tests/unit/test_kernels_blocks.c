@@ -141,8 +141,9 @@ check(builder *b, layer *l, int channels, int bits, const kind *k)
 	l->bias = pick(0, 1) == 0 ? NULL : bias(b, channels, wide);
 	l->y = build_printf(b, "i%d:f32, %d.5:%d", wide ? 16 : 8, pick(20, 900),
 			    wide ? 0 : pick(-128, 127));
-	l->w_lo = bits < 8 ? -(1 << (bits - 1)) : -127;
-	l->w_hi = bits < 8 ? (1 << (bits - 1)) - 1 : 127;
+	const bool in_pairs = k->inputs == 4 && bits == 8 && !wide; /* words of two channels */
+	l->w_lo = in_pairs ? -127 : -(1 << (bits - 1));
+	l->w_hi = (1 << (bits - 1)) - 1;
 	l->bias_lo = -100000;
 	l->bias_hi = 100000;
 	l->x_lo = -128;
@@ -270,6 +271,45 @@ test_least_weights(void **state)
 	}
 }
 
+/* Inner sums of the longest blocks, all weights and inputs at their ends, do not come apart. */
+static void
+test_longest_blocks(void **state)
+{
+	enum { BLOCK = 508, OUT = 9 };
+	static int8_t w[OUT * 2 * BLOCK];
+
+	(void)state;
+	for (int k = 0; k < 24; k++) {
+		const int bits = 2 << k % 3, least = bits < 8 ? -(1 << (bits - 1)) : -127;
+		builder b;
+
+		length = 0;
+		put("tensor<%dx%dx!quant.uniform<i%d:f32:{0:1, 1:%d}, {", OUT, 2 * BLOCK, bits,
+		    BLOCK);
+		for (int o = 0; o < OUT; o++)
+			put("%s{0.015625, 0.031250}", o > 0 ? ", " : "");
+		put("}>>");
+		for (int i = 0; i < OUT * 2 * BLOCK; i++) { /* all alike, or by channels */
+			const bool low =
+				k < 6 ? k % 2 == 0 : (i / (2 * BLOCK) + k) % (k < 12 ? 2 : 3) == 0;
+
+			w[i] = (int8_t)(low ? least : (1 << (bits - 1)) - 1);
+		}
+		build_begin(&b, "net", (uint64_t)k + 1);
+		layer l = {.op = QN_OP_dense,
+			   .x = build_printf(&b, "tensor<1x%dx!quant.uniform<i8:f32, 0.5>>",
+					     2 * BLOCK),
+			   .w = qn_arena_str(&b.arena, text),
+			   .weight = w,
+			   .y = build_printf(&b, "i8:f32, %d.5:0", pick(1600, 6000)),
+			   .x_lo = k % 4 < 2 ? -128 : 127,
+			   .x_hi = k % 4 < 3 ? -128 : 127};
+		l.x_hi = l.x_hi < l.x_lo ? 127 : l.x_hi;
+		assert_non_null(strstr(check_layer(&b, &l, "cortex-m4", call), "_blocks_dsp"));
+		build_end(&b);
+	}
+}
+
 int
 main(void)
 {
@@ -277,6 +317,7 @@ main(void)
 		cmocka_unit_test(test_dense),
 		cmocka_unit_test(test_conv),
 		cmocka_unit_test(test_least_weights),
+		cmocka_unit_test(test_longest_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
