@@ -26,6 +26,7 @@ options(const qn_pipeline *p)
 				.symmetric = qn_activation_symmetric(&p->quant),
 				.couple_sums = p->opts->solver == QN_SOLVER_COUPLE_SUMS,
 				.weight_bits = p->quant.weight_bits,
+				.weight_block = p->quant.weight_block,
 				.per_tensor_weights = p->quant.per_tensor_weights};
 }
 

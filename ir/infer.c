@@ -64,11 +64,9 @@ fractions_ok(const qn_graph *g, const qn_node *n, const qn_type *result)
 	static const struct {
 		qn_op op;
 		uint32_t input;
-	} readers[] = {{QN_OP_dequantize, 0},
-		       {QN_OP_gather, 0},
-		       {QN_OP_dense, 1},
-		       {QN_OP_conv1d, 1},
-		       {QN_OP_conv2d, 1}};
+	} readers[] = {{QN_OP_dequantize, 0},      {QN_OP_gather, 0}, {QN_OP_dense, 1},
+		       {QN_OP_conv1d, 1},          {QN_OP_conv2d, 1}, {QN_OP_conv3d, 1},
+		       {QN_OP_conv2d_transpose, 1}};
 	bool ok = n->op == QN_OP_const || !has_fraction(result) ||
 		  qn_infer_error(g, n, "type.zp.fraction",
 				 "the result would have zero points with a fraction: only "

@@ -13,10 +13,11 @@
 #include "ir/graph.h"
 
 typedef struct qn_solver_opts {
-	qn_elem activations; /* storage and limits */
-	bool symmetric;      /* activations have zero point 0 */
-	bool couple_sums;    /* operands and result of add and sub share parameters */
-	uint8_t weight_bits; /* 4 or 8 */
+	qn_elem activations;  /* storage and limits */
+	bool symmetric;       /* activations have zero point 0 */
+	bool couple_sums;     /* operands and result of add and sub share parameters */
+	uint8_t weight_bits;  /* 2, 4 or 8 */
+	int32_t weight_block; /* weights that have a scale each, as of qn_quant_opts; 0: none */
 	bool per_tensor_weights;
 } qn_solver_opts;
 

@@ -95,13 +95,14 @@ bool qn_qb_has_channels(const qn_quantizing *b, qn_id x);
 qn_id qn_qb_quantize_weights(qn_quantizing *b, qn_id x, const char *owner, const char *operand,
 			     int axis);
 /* The blocks of constant weights [outputs, …, inputs] of type w with about that many of them, consecutive
- * ones of a row, by the options; false: there are to be none, or a row is shorter than `shortest`, and is
- * one block. */
+ * ones of a row, `each` or by the options; false: there are to be none, or a row is shorter than `shortest`, and
+ * is one block. */
 typedef struct qn_blocks {
 	int32_t axis[QN_MAX_RANK];
 	int64_t block[QN_MAX_RANK], n; /* n: their number */
 	bool partial;
 } qn_blocks;
+bool qn_weight_blocks(const qn_type *w, int64_t each, int64_t shortest, qn_blocks *out);
 bool qn_qb_blocks(const qn_quantizing *b, const qn_type *w, int64_t shortest, qn_blocks *out);
 /* Those of a product: a row of fewer weights than two blocks has one, for which there are faster kernels. */
 bool qn_qb_product_blocks(const qn_quantizing *b, const qn_type *w, qn_blocks *out);

@@ -266,9 +266,9 @@ qn_qb_quantize_weights(qn_quantizing *b, qn_id x, const char *owner, const char 
 }
 
 bool
-qn_qb_blocks(const qn_quantizing *b, const qn_type *w, int64_t shortest, qn_blocks *out)
+qn_weight_blocks(const qn_type *w, int64_t each, int64_t shortest, qn_blocks *out)
 {
-	int64_t left = b->opts->weight_block, row = 1;
+	int64_t left = each, row = 1;
 
 	*out = (qn_blocks){.n = 1};
 	for (int32_t i = 1; i < w->rank; i++)
@@ -286,6 +286,12 @@ qn_qb_blocks(const qn_quantizing *b, const qn_type *w, int64_t shortest, qn_bloc
 		left = left > 0 ? left : 1;
 	}
 	return true;
+}
+
+bool
+qn_qb_blocks(const qn_quantizing *b, const qn_type *w, int64_t shortest, qn_blocks *out)
+{
+	return qn_weight_blocks(w, b->opts->weight_block, shortest, out);
 }
 
 bool

@@ -32,6 +32,17 @@ else
 	echo 'mnist and kws are not tested: QUERN_DATA is not set'
 fi
 
+# Weights of fewer bits, and in blocks: the same through both doors.
+for how in 'i2' 'i2 8' 'i4 16' 'i8 32'; do
+	read -r bits block <<<"$how"
+	for door in off on; do
+		good "$how $door" opt -q "$E/digits.json" --calib "$E/calib.npy" --weights-type "$bits" ${block:+--weight-block "$block"} --solver $door --stop-after=tables -o "weights.$door.qir"
+		good "$how $door run" run -q "weights.$door.qir" "$E/test_x.npy" -o "weights.$door.npy"
+	done
+	has_words "$how types" weights.on.qir "uniform<$bits<|${block:+f32:{0:1, 1:}"
+	same "outputs of weights $how" weights.off.npy weights.on.npy
+done
+
 # Points of statistics, then statistics; saved as text and as JSON, they need no samples any more.
 good refs opt -q "$E/digits.json" --passes=axes,clean,instrument -o refs.qir
 has_words refs refs.qir 'stats_ref %image {key="image"}|stage float'
