@@ -34,7 +34,7 @@ operand(const idle *s, const qn_node *n, uint32_t k)
 	return qn_graph_node(s->c->g, d->in[0])->op == QN_OP_quantize ? d->in[0] : 0;
 }
 
-/* The watch of the values of a quantize; NULL: their scale is no symbol of samples. */
+/* The watch of the values of a quantize; NULL: their scale does not follow from samples. */
 static const qn_watch *
 watch_of(const idle *s, qn_id q)
 {

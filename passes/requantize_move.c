@@ -8,16 +8,30 @@
  * and 0 is representable in every type. */
 #include "passes/requantize.h"
 
+/* The type of x quantized to e, which stands for floats of the type of x. */
 static const qn_type *
 quantized_type(qn_rw *rw, qn_id x, const qn_elem *e)
 {
-	return qn_type_with_elem(&qn_rw_model(rw)->types, qn_rw_node(rw, x)->type, e);
+	qn_types *t = &qn_rw_model(rw)->types;
+	const qn_type *type = qn_rw_node(rw, x)->type;
+	const qn_elem *from = type->elem;
+
+	if (qn_elem_is_float(from) && e->kind == QN_ELEM_UNIFORM && e->expressed != from->plain) {
+		qn_elem d = *e;
+
+		d.expressed = from->plain;
+		if (qn_elem_make(t, "quantize", &d, &e) != QN_OK)
+			return NULL;
+	}
+	return qn_type_with_elem(t, type, e);
 }
 
 qn_id
 qn_rqz_quantize(qn_rw *rw, qn_id x, const qn_elem *e, const char *name)
 {
-	return qn_rw_add(rw, QN_OP_quantize, name, 1, &x, NULL, quantized_type(rw, x, e));
+	const qn_type *type = quantized_type(rw, x, e);
+
+	return type != NULL ? qn_rw_add(rw, QN_OP_quantize, name, 1, &x, NULL, type) : 0;
 }
 
 /* requantize(op(x)) */
