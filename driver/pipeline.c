@@ -228,6 +228,23 @@ ends_before(const qn_pipeline *p, const qn_pass_row *pass)
 	       qn_skip_left(qn_model_entry(p->m));
 }
 
+/* The solver takes ranges as they were observed, and largest weights: methods are calibrate's. */
+static qn_status
+check_methods(const qn_pipeline *p)
+{
+	const char *option = p->opts->method != NULL                       ? "method"
+			     : p->opts->weight_method == QN_WEIGHTS_BY_MSE ? "weight-method"
+									   : NULL;
+
+	if (option == NULL || p->m->stage != QN_STAGE_FLOAT || p->opts->passes != NULL ||
+	    !qn_solver_is_due(p))
+		return QN_OK;
+	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option,
+			 "the solver takes smallest and largest values as ranges; methods are "
+			 "those of calibrate, which does not run here: leave out --%s or --solver",
+			 option);
+}
+
 static qn_status
 run_sequence(qn_pipeline *p)
 {
@@ -261,6 +278,7 @@ run_sequence(qn_pipeline *p)
 		QN_TRY(position(p, &s, "weight-rounding", "repair", &at));
 	if (o->inline_bodies != 0 && qn_has_loop(qn_model_entry(p->m)))
 		QN_TRY(position(p, &s, "inline-bodies", "inline-bodies", &at));
+	QN_TRY(check_methods(p));
 	if (o->equalize != 0)
 		QN_TRY(position(p, &s, "equalize", "equalize", &at));
 	if (o->bias_correction != 0)

@@ -65,6 +65,8 @@ good alone opt -q stats.qir --stop-after=transform -o alone.qir
 cases=$((cases + 1))
 [ "$(grep -c '^symbol' sums.qir)" -lt "$(grep -c '^symbol' alone.qir)" ] || fail sums 'no symbols were unified' sums.qir
 usage mode "--solver|'yes'|off, on or couple-sums" compile -q "$E/digits.json" --solver yes -o out
+usage method "pass.absent|--method" compile -q "$E/digits.json" --calib "$E/calib.npy" --solver on --method percentile -o out
+usage weight-method "pass.absent|--weight-method" compile -q "$E/digits.json" --calib "$E/calib.npy" --solver on --weight-method mse -o out
 usage absent 'pass.absent|--solver' opt -q "$E/digits.json" --stop-after=transform
 
 # What nothing is known of is named, and stays in float.
