@@ -24,8 +24,8 @@ typedef struct qn_scoring {
 qn_status qn_scoring_read(qn_env *env, const char *text, size_t each,
 			  qn_scoring *out) QN_MUST_CHECK;
 
-/* Whether the first output has the shape of the first input, of more than one element a sample: then
- * it is like the input, as that of an autoencoder, and its largest element is not a class. */
+/* Whether the first output has the shape of the first input, with several elements for each sample:
+ * that of an autoencoder, say, whose largest element is not a class. */
 bool qn_reconstructs(const qn_graph *g);
 
 /* Of sample i, whose output is y; tmp: room for `each` numbers. */
