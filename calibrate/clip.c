@@ -3,7 +3,7 @@
  *
  * Why a share: with 8 bits the least squared error of a normal distribution cuts off 0.009 % of it,
  * of a Laplace one 0.005 %; at 1 % what is cut off of a normal one makes 50 times the error of all
- * rounding.  What cuts off more than that is not a trade of range against resolution any more, but
+ * rounding.  What cuts off more than that no longer trades range against resolution, but
  * takes a part of the values for noise: the channels with the largest ones. */
 #include "calibrate/clip.h"
 

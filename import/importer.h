@@ -46,7 +46,7 @@ typedef struct qn_importer {
 	size_t behind;            /* nodes that were not looked at, after one that failed */
 	const char *first_behind; /* name of the first of them */
 	qn_status why;            /* of the first but missing features of Quern; QN_OK: none */
-	bool full;                /* no node may be added any more, which was reported */
+	bool full;                /* no further node may be added, which was reported */
 	bool *dim_used;           /* of how->dim; NULL: none yet */
 	struct qn_lib *lib;       /* of importer_lib.c; NULL: no composition was called yet */
 	const char *batch; /* the name of an open dimension 0, which is 1 wherever it stands */

@@ -178,7 +178,7 @@ layer(const settler *s, const qn_node *n)
 	return n->name;
 }
 
-/* ---- without what nothing uses any more ---- */
+/* ---- without what is no longer used ---- */
 
 static bool
 compact(settler *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* foreign_names.c - the names that values have in the file of another tool, and their text form.
  *
- *   tensor "conv.bias" constant           a value of the file that no node stands for any more
+ *   tensor "conv.bias" constant           a value of the file that no longer has a node
  *   tensor %conv.w "conv.weight" constant, "conv.weight_transposed" */
 #include "ir/foreign_names.h"
 

@@ -5,7 +5,7 @@
 
 #include "ir/graph.h"
 
-/* A value of the file has the name; node: the node that gives it, NULL: there is none (any more).  A
+/* A value of the file has the name; node: the node that gives it, NULL: it has none, or no longer.  A
  * node has at most QN_MAX_FOREIGN_NAMES names, so that a chain of operators that do nothing costs no time. */
 void qn_model_call(qn_model *m, const char *node, const char *name, bool constant);
 /* What qn_model_call needs to be told again: names of values that are gone (node NULL: the first of

@@ -5,7 +5,7 @@
  *     1.000000e-02*{@conv1.w.q}                 the same after both symbols got values
  *
  * Operands of MUL are ordered by their text.  Simplified are x*1, x/1 and (a*b)/b where b holds a
- * symbol; constants never fold, since a folded product would be no f32 any more: the expression is
+ * symbol; constants never fold, since a folded product would no longer be an f32: the expression is
  * evaluated in double, in its printed order.  fmul(a,b) is the product rounded to f32, which is how
  * TFLite's per-tensor fully connected computes its accumulator's scale. */
 #include <math.h>

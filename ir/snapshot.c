@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-
 qn_snapshot
 qn_model_snapshot(const qn_model *m, qn_arena *a)
 {

@@ -13,20 +13,6 @@ enum { ANCHOR, X, W, B };
 
 /* ---- accept ---- */
 
-static bool
-is_f32_const(const qn_graph *g, qn_id id)
-{
-	const qn_node *n = qn_graph_node(g, id);
-
-	return n->op == QN_OP_const && qn_type_is_f32(n->type);
-}
-
-static bool
-is_f32(const qn_graph *g, qn_id id)
-{
-	return qn_type_is_f32(qn_graph_node(g, id)->type);
-}
-
 static int
 accept_f32(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
@@ -34,7 +20,7 @@ accept_f32(void *user, const qn_graph *g, const qn_match *m, const char **reason
 
 	(void)user;
 	for (uint32_t i = 0; i < n->nin; i++)
-		if (!is_f32(g, n->in[i])) {
+		if (!qn_type_is_f32(qn_graph_node(g, n->in[i])->type)) {
 			*reason = "an operand is not f32";
 			return 0;
 		}
@@ -45,11 +31,11 @@ accept_f32(void *user, const qn_graph *g, const qn_match *m, const char **reason
 static int
 accept_pow(void *user, const qn_graph *g, const qn_match *m, const char **reason)
 {
-	const qn_node *n = qn_graph_node(g, m->root);
+	const qn_node *n = qn_graph_node(g, m->root), *exponent = qn_graph_node(g, n->in[1]);
 
 	if (!accept_f32(user, g, m, reason))
 		return 0;
-	if (!is_f32_const(g, n->in[1]) || qn_type_count(qn_graph_node(g, n->in[1])->type) != 1) {
+	if (exponent->op != QN_OP_const || qn_type_count(exponent->type) != 1) {
 		*reason = "pow in integers takes only a constant exponent of one element";
 		return 0;
 	}
@@ -57,7 +43,7 @@ accept_pow(void *user, const qn_graph *g, const qn_match *m, const char **reason
 		*reason = "the exponent changes the shape";
 		return 0;
 	}
-	double e = qn_tensor_f64(qn_graph_node(g, n->in[1])->value, 0);
+	double e = qn_tensor_f64(exponent->value, 0);
 	e = e < 0 ? -e : e;
 	if (!(e == 0 || (e >= 0x1p-100 && e <= 0x1p100))) {
 		*reason = "the exponent is 0 or too large";
