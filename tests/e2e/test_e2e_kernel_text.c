@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "driver/context.h"
 #include "tests/e2e/host_kernels.h"
 
 /* ---- emitted C ---- */
@@ -228,6 +229,7 @@ allows_it_after_a_failure(void **state)
 	assert_int_equal(qn_load(ctx, "t.qir", &m), QN_OK);
 	assert_int_equal(qn_array_new(ctx, "i8", 8, shape, data, &x), QN_OK);
 	assert_int_equal(qn_kernel_rules_set(ctx, &rules), QN_OK);
+	ctx->env.chunk_bytes = 64; /* an allocation for nearly each object */
 	for (; status != QN_OK; failed++) {
 		left.left = failed;
 		status = qn_run(m, 1, &x, 0, 1, &y);
