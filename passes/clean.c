@@ -13,8 +13,6 @@
  *
  * requires: any graph (rules look at float nodes only).  leaves: the same values up to the rounding of the
  * folded weights. */
-#include <math.h>
-
 #include "ir/diag.h"
 #include "passes/batch_norm.h"
 #include "passes/passes.h"
