@@ -199,7 +199,9 @@ qn_text_place(const qn_text *t, char *buf, size_t cap)
 		column = *p == '\n' ? 1 : column + 1;
 		line += *p == '\n';
 	}
-	if (t->file != NULL && t->file[0] != '\0')
+	if (t->placed)
+		(void)snprintf(buf, cap, "%s", t->file);
+	else if (t->file != NULL && t->file[0] != '\0')
 		(void)snprintf(buf, cap, "%s:%d:%d", t->file, line, column);
 	else
 		(void)snprintf(buf, cap, "%d:%d", line, column);

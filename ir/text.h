@@ -11,6 +11,7 @@ typedef struct qn_text {
 	const char *at;
 	const char *end;
 	const char *file; /* for messages; "" for a string */
+	bool placed;      /* file is the place already: a part of a text, made of others */
 } qn_text;
 
 void qn_text_init(qn_text *t, const char *file, const char *s, size_t n);

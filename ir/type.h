@@ -337,6 +337,9 @@ size_t qn_type_param_index(const qn_type *type, const int64_t *idx);
 qn_status qn_type_parse(qn_types *t, qn_text *text, const qn_type **out) QN_MUST_CHECK;
 qn_status qn_type_parse_str(qn_types *t, const char *place, const char *s,
 			    const qn_type **out) QN_MUST_CHECK;
+/* Of a text that was put together: messages have the place alone, not one in s. */
+qn_status qn_type_parse_part(qn_types *t, const char *place, const char *s,
+			     const qn_type **out) QN_MUST_CHECK;
 qn_status qn_elem_parse(qn_types *t, qn_text *text, const qn_elem **out) QN_MUST_CHECK;
 void qn_type_print(qn_buf *b, const qn_type *type);
 void qn_elem_print(qn_buf *b, const qn_elem *e);

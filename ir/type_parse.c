@@ -196,8 +196,8 @@ qn_elem_parse(qn_types *t, qn_text *text, const qn_elem **out)
 
 /* The cache saves reading the same text again for every value of a graph; a table that accepts zero
  * points out of range does not use it, because its switch changes what a text means. */
-qn_status
-qn_type_parse_str(qn_types *t, const char *place, const char *s, const qn_type **out)
+static qn_status
+parse_string(qn_types *t, const char *place, bool placed, const char *s, const qn_type **out)
 {
 	qn_text text;
 	const qn_type **cached = t->lax_zp ? NULL : qn_map_gets(&t->cache, s);
@@ -207,6 +207,7 @@ qn_type_parse_str(qn_types *t, const char *place, const char *s, const qn_type *
 		return QN_OK;
 	}
 	qn_text_init(&text, place != NULL ? place : "", s, strlen(s));
+	text.placed = placed;
 	qn_parser p = parser_of(t, &text);
 	const qn_type *type = NULL;
 	QN_TRY(type_of(&p, &type));
@@ -218,4 +219,16 @@ qn_type_parse_str(qn_types *t, const char *place, const char *s, const qn_type *
 		qn_map_puts(&t->cache, s, qn_arena_copy(t->arena, &type, sizeof type));
 	*out = type;
 	return QN_OK;
+}
+
+qn_status
+qn_type_parse_str(qn_types *t, const char *place, const char *s, const qn_type **out)
+{
+	return parse_string(t, place, false, s, out);
+}
+
+qn_status
+qn_type_parse_part(qn_types *t, const char *place, const char *s, const qn_type **out)
+{
+	return parse_string(t, place, true, s, out);
 }

@@ -200,5 +200,5 @@ qn_lib_type(qn_lib_walk *w, const qn_type **out)
 	qn_buf_putc(&b, '>');
 	*out = NULL;
 	return w->mode != QN_LIB_RUN ||
-	       qn_type_parse_str(&w->lib->m->types, place, qn_buf_str(&b), out) == QN_OK;
+	       qn_type_parse_part(&w->lib->m->types, place, qn_buf_str(&b), out) == QN_OK;
 }

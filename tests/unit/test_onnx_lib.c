@@ -307,6 +307,12 @@ test_node_refused(void **state)
 			import_fails(13, rows[i].id, rows[i].place);
 		}
 	}
+	another_file(); /* one place, though the type is a text of its own */
+	assert_int_equal(add(OP("(%x)", "n = 2 %c = const : tensor<{n}xq9> 1 return %c")), QN_OK);
+	node("x");
+	assert_int_not_equal(import_from(NULL, 13), QN_OK);
+	assert_string_equal(rg->diags.item[0].id, "type.unknown");
+	assert_string_equal(rg->diags.item[0].place, "acme.qir:2:7");
 	another_file();
 	onx_int(file, "m", 1);
 	assert_int_equal(add(OP("(%x)", "return %x")), QN_OK);
