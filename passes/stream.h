@@ -54,6 +54,8 @@ typedef struct qn_stream {
 	size_t input; /* index */
 	int32_t axis;
 	int64_t hop;
+	bool trial; /* of another hop: strides are not reported */
+	int64_t needs; /* of which the first stride that does not fit wants the hop to be a multiple; 0: none */
 	qn_loops loops;
 	qn_rows *rows; /* by value of g */
 	qn_status status;

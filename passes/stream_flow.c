@@ -10,6 +10,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "ir/diag.h"
+
 bool
 qn_flow_all_rows(qn_stream *s, const qn_node *n, const char *why)
 {
@@ -36,6 +38,58 @@ static bool QN_PRINTF(3, 4) refuse_operand(qn_stream *s, const qn_node *n, const
 				qn_buf_str(&b), n->name);
 }
 
+static int64_t
+common_multiple(int64_t a, int64_t b)
+{
+	int64_t x = a, y = b;
+
+	while (y != 0) {
+		const int64_t rest = x % y;
+
+		x = y;
+		y = rest;
+	}
+	return a / x * b;
+}
+
+/* The smallest hop that fits all strides, given the one that the first of them asks for: tried until none asks for more,
+ * or the hop is longer than the window. */
+static int64_t
+fitting_hop(const qn_stream *s, int64_t first)
+{
+	const int64_t window = qn_stream_input(s)->type->dim[s->axis];
+	qn_stream t = *s;
+
+	t.trial = true;
+	for (t.hop = t.needs = first; t.needs > 0 && t.hop <= window;) {
+		const qn_diag_mark mark = qn_diag_mark_now(s->m->env);
+
+		t.needs = 0;
+		t.rows = QN_NEW(s->m->scratch, qn_rows, s->g->n);
+		for (qn_id id = 1; id < s->g->n && t.needs == 0; id++)
+			qn_stream_flow(&t, id);
+		qn_diag_forget(s->m->env, mark);
+		if (t.needs > 0)
+			t.hop = common_multiple(t.hop, t.needs);
+	}
+	return t.hop;
+}
+
+/* The stride of a node does not fit the hop. */
+static bool
+refuse_stride(qn_stream *s, const qn_node *n, int64_t stride, int64_t shift)
+{
+	s->needs = s->hop / shift * stride;
+	if (s->trial)
+		return false;
+	return qn_stream_refuse(s, n, "stream.stride",
+				"it has a stride of %lld rows, and a hop moves its operand "
+				"by %lld: make the hop "
+				"a multiple of %lld",
+				(long long)stride, (long long)shift,
+				(long long)fitting_hop(s, s->needs));
+}
+
 bool
 qn_flow_windows(qn_stream *s, const qn_node *n, const qn_rows *x, qn_reads r, int64_t rows,
 		qn_rows *out)
@@ -49,12 +103,7 @@ qn_flow_windows(qn_stream *s, const qn_node *n, const qn_rows *x, qn_reads r, in
 	if (rows == 1)
 		return true;
 	if (x->shift % r.stride != 0)
-		return qn_stream_refuse(s, n, "stream.stride",
-					"it has a stride of %lld rows, and a hop moves its operand "
-					"by %lld: make the hop "
-					"a multiple of %lld",
-					(long long)r.stride, (long long)x->shift,
-					(long long)(s->hop / x->shift * r.stride));
+		return refuse_stride(s, n, r.stride, x->shift);
 	out->shift = x->shift / r.stride;
 	out->lo = from > 0 ? (from + r.stride - 1) / r.stride : 0;
 	out->hi = room >= 0 ? room / r.stride + 1 : 0;

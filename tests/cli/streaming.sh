@@ -137,6 +137,22 @@ case_of 'tune, stride' 3 'data.few stream.stride' 'make the hop a multiple of 2'
 # ---- what cannot stream ----
 
 case_of 'hop of the stride' 3 stream.stride "node 'c': error: conv2d cannot stream: it has a stride of 2|make the hop a multiple of 2" run net.qir x.npy --stream axis=1,hop=1 -o out.npy
+# All strides at once: 2, then 2 again, beside 3.
+cat >strides.qir <<'X'
+model "strides"
+graph @main(%x: tensor<1x48x4x1xf32>) {
+  %w = const : tensor<1x2x1x1xf32> rand 1
+  %a = conv2d %x, %w {stride=[2,1]}
+  %b = conv2d %a, %w {stride=[2,1]}
+  %v = const : tensor<1x3x1x1xf32> rand 2
+  %c = conv2d %x, %v {stride=[3,1]}
+  return %b, %c
+}
+X
+for hop in 1 2 3; do
+	case_of "strides of 12, hop $hop" 3 stream.stride 'make the hop a multiple of 12' opt strides.qir --stream axis=1,hop=$hop -o out.qir
+done
+silent 'a hop of all strides' opt -q strides.qir --stream axis=1,hop=12 -o out.qir
 for hop in 0 -1 11 99 2.5 two 99999999999999999999 ''; do
 	case_of "hop '$hop'" 2 stream.option hop compile net.qir --calib x.npy --stream "axis=1,hop=$hop" -o out
 done
