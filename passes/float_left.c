@@ -233,9 +233,9 @@ no_range(const survey *s, qn_id id, const qn_node *n)
 	return values.n > 0 ? no_range_for(g->model, qn_buf_str(&values)) : NULL;
 }
 
-/* A reason that parameters chosen anew may remove. */
+/* A reason that other parameters may remove. */
 static const char *
-or_anew(const qn_model *m, const char *why)
+or_recalibrate(const qn_model *m, const char *why)
 {
 	return qn_came_quantized(m) ? text(m,
 					   "%s; dequantize and recalibrate the model: --from-float "
@@ -342,11 +342,12 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 	if (quantize->type->elem->gran == QN_SUB_CHANNEL)
 		return text(g->model, "'%s' gives its result one scale per block", quantize->name);
 	if (qn_opinfo_of(n)->behaviour == QN_FIXED)
-		return or_anew(g->model, text(g->model,
-					      "'%s' gives its result other parameters than its "
-					      "integer arithmetic has",
-					      quantize->name));
-	return or_anew(g->model, "no rule of the requantizer takes it");
+		return or_recalibrate(g->model,
+				      text(g->model,
+					   "'%s' gives its result other parameters than its "
+					   "integer arithmetic has",
+					   quantize->name));
+	return or_recalibrate(g->model, "no rule of the requantizer takes it");
 }
 
 /* An op whose result is not float, but whose operands are. */
@@ -359,8 +360,8 @@ reason_of_reader(const survey *s, const qn_node *n)
 		return reason_of_blocks(s->g->model, blocks);
 	return before != NULL
 		       ? text(s->g->model, "it comes from '%s', which stays in float", before->name)
-		       : or_anew(s->g->model, "its integer arithmetic does not support the "
-					      "parameters of its operands");
+		       : or_recalibrate(s->g->model, "its integer arithmetic does not support the "
+						     "parameters of its operands");
 }
 
 static const char *
@@ -384,8 +385,9 @@ reason(const survey *s, qn_id id)
 	if (qn_rqz_moves(g, n))
 		return reason_of_move(s, id, n);
 	if (qn_int_impl_get(n->op) == NULL && qn_opinfo_of(n)->behaviour == QN_NONE)
-		return or_anew(g->model, "the op has no integer implementation, and quantized "
-					 "values cannot pass through it");
+		return or_recalibrate(g->model,
+				      "the op has no integer implementation, and quantized "
+				      "values cannot pass through it");
 	return reason_of_op(s, id, n);
 }
 
