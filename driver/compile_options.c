@@ -52,6 +52,7 @@ check_each(const qn_model *m, const qn_compile_opts *o)
 		 QN_STAGE_CALIBRATED},
 		{"equalize", o->equalize != 0, 1, QN_STAGE_SYMBOLIC},
 		{"bias-correction", o->bias_correction != 0, 1, QN_STAGE_CALIBRATED},
+		{"narrow-ranges", o->narrow_ranges != 0, 1, QN_STAGE_CALIBRATED},
 		{"inline-bodies", o->inline_bodies != 0, 1, QN_STAGE_INTEGER + 1},
 		{"no-approx", o->no_approx != 0, 1,
 		 averages_floats(m) ? QN_STAGE_INTEGER : QN_STAGE_CALIBRATED},

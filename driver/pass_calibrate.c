@@ -6,6 +6,7 @@
 #include "codegen/inline.h"
 #include "driver/calibration.h"
 #include "driver/encodings.h"
+#include "driver/narrow.h"
 #include "driver/pass_rows.h"
 #include "driver/quantizer.h"
 #include "driver/statistics.h"
@@ -164,22 +165,25 @@ qn_run_repair(qn_pipeline *p)
 		.of_layer = repair_of_layer,
 		.rules = p->quant.recipe};
 	const bool rounds = repair.all.rounding != QN_WEIGHTS_NEAREST;
+	const bool changes_layers =
+		repair.all.bias || rounds || qn_recipe_repairs_layers(p->quant.recipe);
 	qn_dataset *data;
-	qn_graph *repaired;
+	qn_graph *repaired = NULL;
 
-	if (!repair.all.bias && !rounds && !qn_recipe_repairs(p->quant.recipe))
+	if (!changes_layers && !qn_narrow_is_asked(p))
 		return p->quant.has_recipe
 			       ? QN_OK
 			       : qn_report(p->m->env, QN_EUSAGE, "repair.nothing", p->m->name,
 					   "the pass repair has nothing to do: give "
-					   "--weight-rounding or "
-					   "--bias-correction, or leave it out");
+					   "--weight-rounding, --bias-correction or "
+					   "--narrow-ranges, or leave it out");
 	if (o->ncalib == 0)
 		return qn_report(p->m->env, QN_EUSAGE, "repair.no-data", p->m->name,
 				 "repairs need the calibration data itself; %s",
 				 qn_samples_advice(p->m));
 	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
-	QN_TRY(qn_repair(p->m, data, &repair, &repaired));
+	if (changes_layers)
+		QN_TRY(qn_repair(p->m, data, &repair, &repaired));
 	if (repaired != NULL)
 		qn_model_set_graph(p->m, repaired);
 	if (rounds)
@@ -187,5 +191,5 @@ qn_run_repair(qn_pipeline *p)
 				qn_weight_roundings[o->weight_rounding]);
 	if (repair.all.bias)
 		qn_model_record(p->m, "bias-correction=on");
-	return QN_OK;
+	return qn_narrow_is_asked(p) ? qn_narrow(p, data) : QN_OK; /* of what the network is then */
 }

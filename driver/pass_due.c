@@ -76,8 +76,8 @@ repairs(const qn_pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
 
-	return o->bias_correction != 0 || o->weight_rounding != QN_WEIGHTS_NEAREST ||
-	       qn_recipe_repairs(p->quant.recipe) ||
+	return o->bias_correction != 0 || o->narrow_ranges != 0 ||
+	       o->weight_rounding != QN_WEIGHTS_NEAREST || qn_recipe_repairs(p->quant.recipe) ||
 	       (p->quant.has_recipe && o->stop_after != NULL &&
 		strcmp(o->stop_after, qn_passes[QN_PASS_REPAIR].name) == 0);
 }

@@ -153,8 +153,9 @@ const qn_pass_row qn_passes[] = {
 			       QN_STAGE_SYMBOLIC, .run = qn_run_calibrate,
 			       .flags = QN_PASS_SEES_COMPOSITES},
 	[QN_PASS_REPAIR] = {"repair",
-			    "choose weights and biases by the layers' outputs (with "
-			    "--weight-rounding or --bias-correction)",
+			    "choose weights and biases by the layers' outputs, ranges by those of "
+			    "the network (with --weight-rounding, --bias-correction or "
+			    "--narrow-ranges)",
 			    QN_STAGE_SYMBOLIC, .run = qn_run_repair},
 	[QN_PASS_BIND] = {"bind", "write the values of symbols into the types", QN_STAGE_SYMBOLIC,
 			  .change = qn_bind, .flags = QN_PASS_SEES_COMPOSITES},

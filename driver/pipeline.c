@@ -175,8 +175,9 @@ absence(const qn_pipeline *p, const char *name)
 		return qn_has_loop(qn_model_entry(p->m)) ? "the option inline-bodies is not given"
 							 : "the model has no loops";
 	if (strcmp(name, "repair") == 0 && p->opts->bias_correction == 0 &&
-	    p->opts->weight_rounding == QN_WEIGHTS_NEAREST && !p->quant.has_recipe)
-		return "neither weight-rounding nor bias-correction is given";
+	    p->opts->narrow_ranges == 0 && p->opts->weight_rounding == QN_WEIGHTS_NEAREST &&
+	    !p->quant.has_recipe)
+		return "none of weight-rounding, bias-correction and narrow-ranges is given";
 	if (strcmp(name, "repair") == 0 && qn_has_op(p->m, QN_OP_const_fake_quant))
 		return "fake quantization in the model says what its ranges are";
 	if (qn_pass_is_on_request(qn_pass_find(name, strlen(name))))
@@ -283,6 +284,8 @@ run_sequence(qn_pipeline *p)
 		QN_TRY(position(p, &s, "equalize", "equalize", &at));
 	if (o->bias_correction != 0)
 		QN_TRY(position(p, &s, "bias-correction", "repair", &at));
+	if (o->narrow_ranges != 0)
+		QN_TRY(position(p, &s, "narrow-ranges", "repair", &at));
 	if (o->require_int != 0)
 		QN_TRY(position(p, &s, "require-int", "requantize", &at));
 	for (size_t i = 0; i < s.n; i++)

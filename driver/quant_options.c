@@ -148,14 +148,16 @@ read_repairs(reader *r, const qn_json *v, qn_recipe_rule *out)
 	out->rounding = (qn_weight_rounding)(rounding >= 0 ? rounding : 0);
 	out->has_bias = read_bool(r, v, "bias-correction", &out->bias);
 	out->has_equalize = read_bool(r, v, "equalize", &out->equalize);
+	out->has_narrow = read_bool(r, v, "narrow-ranges", &out->narrow);
 }
 
 static void
 read_rule(reader *r, const qn_json *v, qn_recipe_rule *out)
 {
 	static const char *const keys[] = {
-		"name", "op",     "activations",     "weights",         "granularity",
-		"skip", "method", "weight-rounding", "bias-correction", "equalize"};
+		"name",         "op",     "activations",     "weights",         "granularity",
+		"skip",         "method", "weight-rounding", "bias-correction", "equalize",
+		"narrow-ranges"};
 	const qn_json *name, *op;
 	qn_op found;
 

@@ -107,12 +107,10 @@ error_of(const float *want, const qn_tensor *y)
 	return error;
 }
 
-static qn_status
-output_errors(const qn_trials *t, double error[QN_TRIAL_PARTS])
+qn_status
+qn_trials_error(const qn_trials *t, qn_evaluator *e, const qn_graph *g, qn_arena *a,
+		double error[QN_TRIAL_PARTS])
 {
-	const qn_graph *g = qn_model_entry(t->p->m);
-	qn_arena *a = t->p->m->scratch;
-	qn_evaluator *e = qn_evaluator_new(g, t->data, 0, a);
 	const qn_tensor **y = QN_NEW(a, const qn_tensor *, g->noutput + 1);
 	const qn_id *id = compared(g, a);
 
@@ -152,7 +150,9 @@ try_quantized(void *arg, qn_model *m)
 	qn_quantizers_callbacks(&quant, m->scratch, &calib);
 	QN_TRY(qn_calibrate_model(m, c->t->data, &calib));
 	QN_TRY(qn_one_graph(p, m->env->trace_pass));
-	QN_TRY(output_errors(c->t, c->error));
+	const qn_graph *g = qn_model_entry(m);
+	QN_TRY(qn_trials_error(c->t, qn_evaluator_new(g, c->t->data, 0, m->scratch), g, m->scratch,
+			       c->error));
 	if (trial->look != NULL)
 		QN_TRY(trial->look(trial->arg, m));
 	c->done = true;

@@ -8,7 +8,7 @@
 #ifndef QN_DRIVER_TRIAL_H
 #define QN_DRIVER_TRIAL_H
 
-#include "calibrate/dataset.h"
+#include "calibrate/evaluate.h"
 #include "driver/pass_rows.h"
 
 /* Samples: those that choose, and those that are held back, by which it is kept; few are both. */
@@ -38,6 +38,10 @@ typedef struct qn_trial {
 	void *arg;                  /* of both */
 	const qn_quant_opts *quant; /* of quantize */
 } qn_trial;
+
+/* error, by part, of the graph that e runs: the squared error of the outputs, each relative to the output's squares. */
+qn_status qn_trials_error(const qn_trials *t, qn_evaluator *e, const qn_graph *g, qn_arena *a,
+			  double error[QN_TRIAL_PARTS]) QN_MUST_CHECK;
 
 /* error, by part: the squared error of the outputs, each relative to the output's squares. */
 qn_status qn_trial_run(const qn_trials *t, const qn_trial *trial,

@@ -25,9 +25,9 @@ typedef struct qn_recipe_rule {
 	int32_t weight_block; /* 0: none */
 	bool per_tensor, skip;
 	const char *method; /* of calibration; NULL: the rule has none */
-	bool has_rounding, has_bias, has_equalize;
+	bool has_rounding, has_bias, has_equalize, has_narrow;
 	qn_weight_rounding rounding;
-	bool bias, equalize;
+	bool bias, equalize, narrow;
 } qn_recipe_rule;
 
 typedef struct qn_recipe {
@@ -85,10 +85,14 @@ typedef struct qn_recipe_repair {
 	qn_weight_rounding rounding;
 	bool bias;
 	bool equalize, says_equalize; /* the latter: a rule says so */
+	bool narrow, says_narrow;
 } qn_recipe_repair;
 
-/* Whether rules ask for something that the pass repair does; for the pass equalize. */
+/* Whether rules ask for something that the pass repair does: for other weights or biases of layers, for narrower ranges;
+ * for the pass equalize. */
 bool qn_recipe_repairs(const qn_recipe *r);
+bool qn_recipe_repairs_layers(const qn_recipe *r);
+bool qn_recipe_narrows(const qn_recipe *r);
 bool qn_recipe_equalizes(const qn_recipe *r);
 /* What the rules say for a layer of g replaces what is in `out`.  uses: of qn_graph_uses. */
 void qn_recipe_repair_layer(const qn_recipe *r, const qn_graph *g, const uint32_t *uses,

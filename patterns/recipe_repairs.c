@@ -10,9 +10,24 @@
 bool
 qn_recipe_repairs(const qn_recipe *r)
 {
+	return qn_recipe_repairs_layers(r) || qn_recipe_narrows(r);
+}
+
+bool
+qn_recipe_repairs_layers(const qn_recipe *r)
+{
 	for (size_t i = 0; r != NULL && i < r->n; i++)
 		if ((r->rule[i].has_bias && r->rule[i].bias) ||
 		    (r->rule[i].has_rounding && r->rule[i].rounding != QN_WEIGHTS_NEAREST))
+			return true;
+	return false;
+}
+
+bool
+qn_recipe_narrows(const qn_recipe *r)
+{
+	for (size_t i = 0; r != NULL && i < r->n; i++)
+		if (r->rule[i].has_narrow && r->rule[i].narrow)
 			return true;
 	return false;
 }
@@ -59,6 +74,10 @@ apply(const qn_recipe_rule *rule, qn_recipe_repair *out)
 	if (rule->has_equalize) {
 		out->equalize = rule->equalize;
 		out->says_equalize = true;
+	}
+	if (rule->has_narrow) {
+		out->narrow = rule->narrow;
+		out->says_narrow = true;
 	}
 }
 

@@ -8,7 +8,7 @@ qn_recipe_rule_is_of_weights(const qn_recipe_rule *r)
 {
 	const bool weights = r->has_weights || r->has_granularity;
 	const bool more = r->has_activations || r->has_skip || r->method != NULL ||
-			  r->has_rounding || r->has_bias || r->has_equalize;
+			  r->has_rounding || r->has_bias || r->has_equalize || r->has_narrow;
 
 	return weights && !more;
 }

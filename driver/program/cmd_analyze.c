@@ -71,7 +71,7 @@ analyze(qn_ctx *ctx, analyzing *g, analysis *a)
 
 	if (status != QN_OK)
 		return status;
-	g->compile.stop_after = g->compile.bias_correction != 0 ||
+	g->compile.stop_after = g->compile.bias_correction != 0 || g->compile.narrow_ranges != 0 ||
 						g->compile.weight_rounding != QN_WEIGHTS_NEAREST ||
 						g->compile.recipe_file != NULL
 					? "repair"

@@ -67,7 +67,7 @@ typedef struct options {
 	int jobs;         /* processes of tune; 0: 1 */
 	bool no_repairs, allow_i16, no_saturation;
 	bool no_approx, merge_always, require_int, reduce_range, bias_correction, equalize,
-		inline_bodies;
+		narrow_ranges, inline_bodies;
 	bool expand_blocks, collapse_scales, lax_zp, greedy, reassociate, trace_rules,
 		explain_matches, proof, shared_kernels, validation;
 	bool from_float, real, trace_ops, sqnr, json, markdown, quiet, list_passes, help;

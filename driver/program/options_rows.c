@@ -146,6 +146,9 @@ const option_row option_rows[] = {
 	{"--bias-correction", 0, GROUP_QUANTIZATION, REPAIRING, FLAG(bias_correction),
 	 .help = "biases make up for the mean error of each output channel on the calibration "
 		 "data"},
+	{"--narrow-ranges", 0, GROUP_QUANTIZATION, REPAIRING, FLAG(narrow_ranges),
+	 .help = "ranges of activations become narrower where the outputs on the calibration data "
+		 "gain"},
 	{"--rounding", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL, CHOICE(rounding, roundings),
 	 .value = "MODE", .help = "how requantization rounds:"},
 	{"--recipe", 0, GROUP_QUANTIZATION, QUANTIZING | CMD_QUANTIZE, TEXT(recipe),

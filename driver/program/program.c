@@ -130,6 +130,7 @@ program_compile_opts(qn_ctx *ctx, const options *o, sample_list *calib, qn_compi
 		.weight_rounding = (qn_weight_rounding)option_index(o->weight_rounding),
 		.bias_correction = o->bias_correction,
 		.equalize = o->equalize,
+		.narrow_ranges = o->narrow_ranges,
 		.inline_bodies = o->inline_bodies,
 		.weights = (qn_weights)option_index(o->weights),
 		.activations = (qn_activations)option_index(o->activations),

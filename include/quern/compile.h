@@ -146,6 +146,11 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	 * (docs/calibration.md).  Needs samples, not statistics or encodings.  Errors:
 	 * equalize.no-data, equalize.ranges; warning: equalize.dropped. */
 	int equalize;
+	/* 1: ranges of activations become narrower where the quantized outputs are nearer to the
+	 * float ones then, on samples that choose and on those held back (docs/calibration.md).
+	 * Comes after the other repairs; needs samples, not encodings.  Errors: repair.no-data,
+	 * narrow.ranges; warning: narrow.dropped. */
+	int narrow_ranges;
 
 	/* ---- arithmetic of the integer graph ---- */
 

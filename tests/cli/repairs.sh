@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# repairs.sh - weights rounded by what they are multiplied with, and corrected biases.
+# repairs.sh - weights rounded by what they are multiplied with, corrected biases, equalized channels, narrower ranges.
 . "$(dirname "$0")/common.inc"
 
 E=$QUERN_SOURCE/examples/digits
@@ -74,8 +74,8 @@ has_words some some/digits.report.json '{"layer": "bn1", |"weights": false, "bia
 echo '{"rules": [{"weights": "i4"}]}' >none.json
 silent recipe-none opt $digits --recipe none.json --stop-after repair -o none.qir
 good recipe-analyze analyze $digits --recipe all.json
-echo '{"rules": [{"weight-rounding": "best"}, {"bias-correction": "yes"}, {"equalize": 1}]}' >bad.json
-case_of recipe-bad 1 'recipe.value json.kind' "'best' of 'weight-rounding' (expected nearest, gptq or adaptive)|/rules/1/bias-correction|/rules/2/equalize" compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe bad.json -o no
+echo '{"rules": [{"weight-rounding": "best"}, {"bias-correction": "yes"}, {"equalize": 1}, {"narrow-ranges": 1}]}' >bad.json
+case_of recipe-bad 1 'recipe.value json.kind' "'best' of 'weight-rounding' (expected nearest, gptq or adaptive)|/rules/1/bias-correction|/rules/2/equalize|/rules/3/narrow-ranges" compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe bad.json -o no
 
 # Scales of channels: in the report, the same for any threads, the same from a model that was saved between.
 good equalize compile -q --threads 1 "$E/digits.json" --calib "$E/calib.npy" --weights per-tensor --equalize --self-test 20 -o eq
@@ -108,9 +108,47 @@ graph @main(%x: tensor<1x12xf32>) {
 END
 case_of equalize-nothing 0 equalize.dropped 'none of 0 groups' compile -q alone.qir --calib classes.npy --equalize -o out
 
+# Narrower ranges: of x, one element is 40 times as wide as the others in one sample of four, and means hardly anything.
+awk 'BEGIN {
+	for (o = 0; o < 4; o++)
+		for (i = 0; i < 12; i++)
+			w = w sprintf("%s%g", o + i ? ", " : "", i ? (((o * 12 + i) * 37 % 23) - 11) / 16 : 0.002)
+	printf "graph @main(%%x: tensor<1x12xf32>) {\n  %%w = const : tensor<4x12xf32> [%s]\n", w >"rare.qir"
+	print "  %y = dense %x, %w\n  return %y\n}" >"rare.qir"
+	for (s = 0; s < 64; s++) {
+		row = s % 8 == 0 || s % 8 == 3 ? 40 : 0.5
+		for (i = 1; i < 12; i++)
+			row = row sprintf(",%g", ((s * 53 + i * 29) % 97 - 48) / 48)
+		print row >"rare.csv"
+	}
+}'
+rare="rare.qir --calib rare.csv"
+run eval -q $rare --data rare.csv --against rare.qir --min sqnr=22
+[ "$code" -eq 4 ] || fail rare "exit code $code: its ranges need no repair" stdout
+good narrow eval $rare --data rare.csv --against rare.qir --narrow-ranges --min sqnr=24
+has_words narrow stderr 'ranges: 1 of 2 are narrowed (x 10 %): SQNR of the outputs '
+good narrow-compile compile -q --threads 1 $rare --narrow-ranges --self-test 20 -o narrow
+has_words narrow-report narrow/rare.report.json 'narrowed=1/2:'
+cases=$((cases + 1))
+{ "${CC:-cc}" -O1 -Werror -Wall -DRARE_SELFTEST_MAIN -o selftest narrow/rare.c narrow/rare_weights.c narrow/rare_selftest.c && ./selftest; } >stdout 2>&1 ||
+	fail narrow-selftest "emitted C differs from the interpreter" stdout
+good narrow-threads compile -q --threads 3 $rare --narrow-ranges --self-test 20 -o narrow3
+same narrow-threads narrow narrow3
+echo '{"rules": [{"op": "dense", "narrow-ranges": true}]}' >narrow.json
+good narrow-recipe compile $rare --recipe narrow.json --self-test 20 -o narrowr
+has_words narrow-recipe stderr 'ranges: 1 of 1 are narrowed (x 10 %)'
+same narrow-recipe narrow/rare.c narrowr/rare.c
+echo '{"rules": [{"op": "dense", "narrow-ranges": false}]}' >narrow.json
+case_of narrow-refused 0 narrow.dropped 'none of 1 brings the outputs nearer' compile -q $rare --recipe narrow.json --narrow-ranges -o no
+good narrow-with compile -q $digits --weights-type i4 --weight-rounding adaptive --bias-correction --narrow-ranges --self-test 20 -o with
+has_words narrow-with with/digits.report.json 'weight-rounding=adaptive bias-correction=on narrowed='
+good narrow-given export -q $rare --format encodings -o rare.encodings.json
+
 # What cannot be.
+case_of narrow-encodings 2 narrow.ranges 'encodings say what ranges are' compile -q $rare --encodings rare.encodings.json --narrow-ranges -o no
 silent integer opt $digits --stop-after legalize -o one.json
 silent stats calibrate -q "$E/digits.json" --calib "$E/calib.npy" -o stats.json
+case_of narrow-no-samples 2 repair.no-data 'give samples (--calib FILE.npy)' compile -q "$E/digits.json" --stats stats.json --narrow-ranges -o no
 case_of no-samples 2 repair.no-data 'give samples (--calib FILE.npy)' compile -q "$E/digits.json" --stats stats.json --bias-correction -o no
 silent both-given compile -q "$E/digits.json" --stats stats.json --calib "$E/calib.npy" --bias-correction -o yes
 case_of equalize-no-samples 2 equalize.no-data 'give samples (--calib FILE.npy)' compile -q "$E/digits.json" --stats stats.json --equalize -o no
@@ -119,6 +157,6 @@ case_of equalize-late 2 option.late 'integer already' compile -q one.json --cali
 case_of equalize-unasked 2 pass.absent 'neither the option equalize nor a recipe' opt $digits --stop-after equalize
 case_of late 2 option.late 'integer already' compile -q one.json --calib "$E/calib.npy" --weight-rounding gptq -o no
 case_of solver 2 pass.absent 'the solver chooses what is quantized' compile $digits --solver on --bias-correction -o no
-case_of unasked 2 pass.absent 'neither weight-rounding nor bias-correction is given' opt $digits --stop-after repair
+case_of unasked 2 pass.absent 'none of weight-rounding, bias-correction and narrow-ranges is given' opt $digits --stop-after repair
 usage rounding "invalid value 'best'" compile $digits --weight-rounding best -o no
 finish
