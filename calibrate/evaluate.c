@@ -204,6 +204,27 @@ search(qn_evaluator *e)
 	return status;
 }
 
+/* A batch by itself has no states: they come from the steps before. */
+static qn_status
+check_states(const qn_evaluator *e)
+{
+	const qn_graph *g = e->g;
+
+	for (size_t i = 0; i < e->nsource; i++)
+		for (size_t k = 0; k < g->nstate; k++)
+			if (e->source[i] == g->input[qn_graph_fed(g) + k] &&
+			    !is_replaced(e, e->source[i]))
+				return qn_report(
+					g->model->env, QN_EUNSUPPORTED, "calibrate.state",
+					qn_graph_node(g, e->source[i])->name,
+					"the network keeps states, of whose steps none can be run "
+					"by itself: analyze, equalize, repairs (weight-rounding, "
+					"bias-correction, narrow-ranges), the method output and "
+					"calibration callbacks are for networks without states; "
+					"leave them out");
+	return QN_OK;
+}
+
 static bool
 are_same(size_t n, const qn_id *a, size_t m, const qn_id *b)
 {
@@ -230,6 +251,7 @@ plan(qn_evaluator *e, const qn_replaced *with, size_t n, const qn_id *id, bool f
 				 "the graph has loops, of which no parts can be run: compile the "
 				 "model with inline-bodies (--inline-bodies)");
 	QN_TRY(search(e));
+	QN_TRY(check_states(e));
 	QN_TRY(qn_graph_extract(e->g, e->nsource, e->source, n, id, true, &e->memory, &part));
 	QN_TRY(qn_interp_new(part, &e->memory, &e->in));
 	e->input = QN_NEW(&e->memory, const qn_tensor *, e->nsource);

@@ -107,5 +107,12 @@ usage 'tie, types' "import.tie|must have equal types|'y' (tensor<1x3xf32>)" run 
 usage 'tie, twice' "import.tie|output 'next' is tied twice" run untied.qir x.npy --tie next=h --tie next=h
 usage 'tie, form' "import.tie|'next' is not OUTPUT=INPUT" run untied.qir x.npy --tie next
 usage 'tie, again' "import.tie|unknown output 'next' (expected 'y'" run tied.qir x.npy --tie next=h
+for option in --bias-correction '--weight-rounding gptq' --narrow-ranges; do
+	case_of "parts, $option" 3 'calibrate.state data.few' 'h: error: the network keeps states|leave them out' compile -q tied.qir --calib x.npy --sequence 4 $option -o no
+done
+for option in --equalize '--method output'; do
+	case_of "parts, $option" 3 calibrate.state 'h: error: the network keeps states|leave them out' compile -q tied.qir --calib x.npy --sequence 4 $option -o no
+done
+case_of 'parts, analyze' 3 'calibrate.state data.few' 'for networks without states' analyze -q tied.qir --calib x.npy --sequence 4
 case_of 'state samples' 1 data.count "arrays of samples: 2, inputs of the model: 1 ('x')" run tied.qir x.npy zero.npy
 finish
