@@ -90,6 +90,7 @@ draw_options(fuzz_draw *d)
 	h.compile.align = draw(d, 6) == 5 ? 8 + draw(d, 8) : 0;
 	h.compile.weight_rounding = (qn_weight_rounding)draw(d, 3);
 	h.compile.bias_correction = (int)draw(d, 2);
+	h.compile.narrow_ranges = draw(d, 6) == 5;
 	return h;
 }
 

@@ -170,27 +170,41 @@ job_opt(qn_ctx *ctx, workshop *w)
 	return status == QN_OK ? qn_save(m, job_path(w, "out/m.json"), 1) : status;
 }
 
-/* Scales of channels: the network is quantized again and again, and restored. */
+/* What is found by trials: the network is quantized again and again, and restored. */
 static qn_status
-job_equalize(qn_ctx *ctx, workshop *w)
+found_by_trials(qn_ctx *ctx, workshop *w, const qn_compile_opts *opts)
 {
-	const qn_compile_opts opts = {
-		.equalize = 1, .weights = QN_WEIGHTS_PER_TENSOR, .stop_after = "equalize"};
 	qn_model *m;
-	qn_status status = compile(ctx, w, &opts, &m);
+	qn_status status = compile(ctx, w, opts, &m);
 
 	return status == QN_OK ? qn_save_text(m, job_path(w, "out/m.qir")) : status;
 }
 
-/* 16-bit activations for layers: trials, too. */
+/* Scales of channels. */
+static qn_status
+job_equalize(qn_ctx *ctx, workshop *w)
+{
+	return found_by_trials(ctx, w,
+			       &(qn_compile_opts){.equalize = 1,
+						  .weights = QN_WEIGHTS_PER_TENSOR,
+						  .stop_after = "equalize"});
+}
+
+/* 16-bit activations for layers. */
 static qn_status
 job_widen(qn_ctx *ctx, workshop *w)
 {
-	const qn_compile_opts opts = {.activations = QN_ACTIVATIONS_AUTO, .stop_after = "quantize"};
-	qn_model *m;
-	qn_status status = compile(ctx, w, &opts, &m);
+	return found_by_trials(
+		ctx, w,
+		&(qn_compile_opts){.activations = QN_ACTIVATIONS_AUTO, .stop_after = "quantize"});
+}
 
-	return status == QN_OK ? qn_save_text(m, job_path(w, "out/m.qir")) : status;
+/* Narrower ranges. */
+static qn_status
+job_narrow(qn_ctx *ctx, workshop *w)
+{
+	return found_by_trials(ctx, w,
+			       &(qn_compile_opts){.narrow_ranges = 1, .stop_after = "repair"});
 }
 
 /* Samples that are read on demand: rows of a table to calibrate on, a picture to run. */
@@ -256,6 +270,7 @@ const job jobs[] = {
 	{"lower", job_lower, false},       {"validate", job_validate, false},
 	{"equalize", job_equalize, false}, {"analyze", job_analyze, false},
 	{"tune", job_tune, false},         {"widen", job_widen, false},
+	{"narrow", job_narrow, false},
 #ifdef JOB_ONNX
 	{"onnx", job_onnx, false},
 #endif
