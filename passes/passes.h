@@ -110,6 +110,9 @@ qn_status qn_legalize(qn_model *m) QN_MUST_CHECK;
 /* Makes simpler types of those with blocks that are equal to one; flags: QN_NORMALIZE_… (type.h).  Any
  * stage. */
 qn_status qn_normalize_quant_types(qn_model *m, unsigned flags) QN_MUST_CHECK;
+/* Of values that are not stored, blocks along one axis become a scale for each of its indices: kernels have these.  *out: g,
+ * or a graph for the time of the call. */
+qn_status qn_expand_activations(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
 /* A graph like g, for the time of the call, whose inputs have these types: those of g with dimensions that g leaves
  * open (ids of the shape rules). */

@@ -91,6 +91,33 @@ normalized(const qn_graph *g, qn_id id, const void *user)
 	return how->stays[id] ? type : normalized_type(&g->model->types, type, how->flags);
 }
 
+/* Whether the value is stored in the file, or follows from what is. */
+static bool
+is_stored(const qn_node *n, const bool *stored)
+{
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (!stored[n->in[i]])
+			return false;
+	return n->nin > 0 || n->op == QN_OP_const;
+}
+
+qn_status
+qn_expand_activations(qn_model *m, qn_graph *g, qn_graph **out)
+{
+	const normalizing how = {QN_NORMALIZE_EXPAND, QN_NEW(m->scratch, bool, g->n)};
+	bool any = false;
+
+	for (qn_id id = 1; id < g->n; id++) {
+		how.stays[id] = is_stored(qn_graph_node(g, id), how.stays);
+		any = any || (has_blocks(g, id) && !how.stays[id]);
+	}
+	*out = g;
+	if (!any)
+		return QN_OK;
+	find_staying(g, how.stays);
+	return qn_graph_retype(g, normalized, &how, m->scratch, out);
+}
+
 qn_status
 qn_normalize_quant_types(qn_model *m, unsigned flags)
 {
