@@ -35,8 +35,9 @@ qn_rqz_norm_parameters(qn_rw *rw, const qn_match *m)
 		const qn_type *real = dq->type;
 
 		if (dq->op != QN_OP_dequantize || !qn_type_is_f32(real) ||
-		    qn_rw_node(rw, dq->in[0])->op != QN_OP_const ||
-		    (!all && qn_rqz_narrow(qn_rw_node(rw, dq->in[0])->type->elem)))
+		    qn_rw_node(rw, dq->in[0])->op != QN_OP_const)
+			continue;
+		if (!all && qn_rqz_supports(qn_rw_node(rw, dq->in[0])->type->elem))
 			continue;
 		const qn_id stored = dq->in[0];
 		in[i] = qn_rw_const(rw, qn_rw_name(rw, stored),

@@ -205,46 +205,48 @@ test_integer_ports(void **state)
 static void
 test_many_scales(void **state)
 {
-	static const char *const why[] = {NULL, /* of channels: they are aligned */
-					  "'x' has one scale per block"};
+	static const struct {
+		const char *x, *scales; /* their shapes */
+		int nscale, block, weight_block;
+		const char *why; /* it stays float; NULL: it becomes integer */
+	} cases[] = {
+		{"8,1", "8", 8, 0, 0, NULL}, /* of channels: they are aligned */
+		{"8,1", "4,1", 4, 2, 0, NULL},
+		{"8,1", "4,3", 12, 0, 2, NULL},
+		{"8,2", "4,2", 8, 2, 0, "'x' has one scale per block"}, /* along two axes */
+	};
 	const float s[24] = {0.5f, 1, 0.25f, 0.5f, 1, 0.25f, 0.5f, 1,    0.5f, 1, 0.25f, 0.5f,
 			     1,    1, 0.25f, 1,    1, 1,     1,    0.5f, 0.5f, 1, 1,     2};
 	const uint8_t z[24] = {0};
 
 	(void)state;
-	for (int k = 0; k < 3; k++) {
+	for (size_t k = 0; k < QN_COUNT(cases); k++) {
+		const bool weights = cases[k].weight_block > 0;
 		char message[512] = "";
 
 		another_file();
-		onx_input(file, "x", ONX_FLOAT, "8,1");
+		onx_input(file, "x", ONX_FLOAT, cases[k].x);
 		parameters(&(const width){.type = ONX_INT8, .bytes = 1, .in = 1, .out = 1});
-		onx_floats(file, "s", k == 0 ? "8" : k == 1 ? "4,1" : "4,3", s);
-		onx_tensor(file, "z", ONX_INT8,
-			   k == 0   ? "8"
-			   : k == 1 ? "4,1"
-				    : "4,3",
-			   z,
-			   k == 0   ? 8
-			   : k == 1 ? 4
-				    : 12);
+		onx_floats(file, "s", cases[k].scales, s);
+		onx_tensor(file, "z", ONX_INT8, cases[k].scales, z, (size_t)cases[k].nscale);
 		onx_int(file, "axis", 0);
-		onx_int(file, "block_size", k == 1 ? 2 : 0);
-		onx_node(file, "QuantizeLinear", k < 2 ? "x,s,z" : "x,si,zi", "p");
+		onx_int(file, "block_size", cases[k].block);
+		onx_node(file, "QuantizeLinear", weights ? "x,si,zi" : "x,s,z", "p");
 		onx_int(file, "axis", 0);
-		onx_int(file, "block_size", k == 1 ? 2 : 0);
-		onx_node(file, "DequantizeLinear", k < 2 ? "p,s,z" : "p,si,zi", "e");
+		onx_int(file, "block_size", cases[k].block);
+		onx_node(file, "DequantizeLinear", weights ? "p,si,zi" : "p,s,z", "e");
 		onx_node(file, "Transpose", "e", "d");
 		onx_tensor(file, "w", ONX_INT8, "8,3", z, sizeof(z));
 		onx_int(file, "axis", 0);
-		onx_int(file, "block_size", k == 2 ? 2 : 0);
-		onx_node(file, "DequantizeLinear", k == 2 ? "w,s,z" : "w,si,zi", "wd");
+		onx_int(file, "block_size", cases[k].weight_block);
+		onx_node(file, "DequantizeLinear", weights ? "w,s,z" : "w,si,zi", "wd");
 		onx_node(file, "MatMul", "d,wd", "m");
 		onx_node(file, "QuantizeLinear", "m,so,zo", "y");
 		onx_output(file, "y");
 		import(25);
 		assert_int_equal(qn_axes(&rg->m), QN_OK);
 		assert_int_equal(qn_requantize(&rg->m, NULL), QN_OK);
-		if (k == 2 || why[k] == NULL) {
+		if (cases[k].why == NULL) {
 			assert_int_equal(qn_legalize(&rg->m), QN_OK);
 			continue;
 		}
@@ -253,8 +255,8 @@ test_many_scales(void **state)
 			if (strstr(rg->diags.item[i].message, "matmul") != NULL)
 				(void)snprintf(message, sizeof(message), "%s",
 					       rg->diags.item[i].message);
-		if (strstr(message, why[k]) == NULL)
-			fail_msg("%d: %s", k, message);
+		if (strstr(message, cases[k].why) == NULL)
+			fail_msg("%zu: %s", k, message);
 		qn_diags_clear(&rg->env, &rg->diags);
 	}
 }
