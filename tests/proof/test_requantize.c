@@ -285,6 +285,8 @@ prove(proof *p, builder *b)
 
 	p->b = b;
 	build_check(b, qn_graph_sweep(&b->model, b->g, NULL, &g) == QN_OK);
+	build_check(b, qn_expand_activations(&b->model, g, &g) ==
+			       QN_OK); /* other types, the same values */
 	build_check(b, qn_requantize(&b->model, NULL) == QN_OK);
 	const qn_graph *without = qn_model_entry(&b->model);
 	expose(p, g);
