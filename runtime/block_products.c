@@ -60,25 +60,12 @@ image_arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s, qn_ar
 {
 	const qn_type *wt = qn_in_type(g, n, 1);
 	const qn_block_scales b = scales_of(g, n, a);
-	const qn_conv2d_args p = qn_conv2d_arguments(g, n, s);
 
 	return (qn_conv2d_blocks_args){
-		.batch = p.batch,
-		.in_h = p.in_h,
-		.in_w = p.in_w,
-		.in_c = p.in_c,
-		.out_h = p.out_h,
-		.out_w = p.out_w,
-		.out_c = p.out_c,
-		.k_h = p.k_h,
-		.k_w = p.k_w,
-		.stride_h = p.stride_h,
-		.stride_w = p.stride_w,
-		.dil_h = p.dil_h,
-		.dil_w = p.dil_w,
-		.pad_t = p.pad_t,
-		.pad_l = p.pad_l,
-		.groups = p.groups,
+		QN_WINDOW_ARGS(s),
+		.in_c = (int32_t)s->in_c,
+		.out_c = (int32_t)s->out_c,
+		.groups = (int32_t)s->groups,
 		.block_h = along(b.size, wt, 1),
 		.block_w = along(b.size, wt, 2),
 		.block_c = along(b.size, wt, 3),
@@ -87,10 +74,10 @@ image_arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s, qn_ar
 		.blocks_c = along(b.count, wt, 3),
 		.mantissas = (int32_t)(b.channels * b.blocks),
 		.offsets = b.offset != NULL ? (int32_t)(b.channels * b.blocks) : 0,
-		.zi = p.zi,
-		.lo = p.lo,
-		.hi = p.hi,
-		.mode = p.mode,
+		.zi = qn_zp_of(g, qn_in_type(g, n, 0)),
+		.lo = INT32_MIN,
+		.hi = INT32_MAX,
+		.mode = g->model->rounding,
 		.mult_n = 1,
 		.mantissa = b.mantissa,
 		.offset = b.offset,
@@ -137,10 +124,9 @@ volume_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return qn_int_refuse(g, n, "windows beyond 2^29 positions");
 	const qn_block_scales b = scales_of(g, n, a);
 	*d = (qn_conv3d_blocks_args){
-		.batch = (int32_t)s.batch,
-		.in_c = (int32_t)s.in_c,
-		.out_c = (int32_t)s.out_c,
-		.groups = (int32_t)s.groups,
+		QN_VOLUME_ARGS(&s),
+		.block = QN_THREE(b.size + 1),
+		.blocks = QN_THREE(b.count + 1),
 		.block_c = (int32_t)b.size[4],
 		.blocks_c = (int32_t)b.count[4],
 		.mantissas = (int32_t)(b.channels * b.blocks),
@@ -153,16 +139,6 @@ volume_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.mantissa = b.mantissa,
 		.offset = b.offset,
 	};
-	for (int i = 0; i < 3; i++) {
-		d->in[i] = (int32_t)s.in[i];
-		d->out[i] = (int32_t)s.out[i];
-		d->k[i] = (int32_t)s.kernel[i];
-		d->stride[i] = (int32_t)s.stride[i];
-		d->dil[i] = (int32_t)s.dil[i];
-		d->pad[i] = (int32_t)s.pad[i];
-		d->block[i] = (int32_t)b.size[1 + i];
-		d->blocks[i] = (int32_t)b.count[1 + i];
-	}
 	return d;
 }
 

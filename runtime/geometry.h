@@ -30,6 +30,17 @@ typedef struct qn_geometry {
 	.dil_h = (int32_t)(s)->dil[0], .dil_w = (int32_t)(s)->dil[1],                              \
 	.pad_t = (int32_t)(s)->pad[0], .pad_l = (int32_t)(s)->pad[1]
 
+/* The same over volumes (runtime/kernels/conv3d.h.in …). */
+#define QN_VOLUME_ARGS(s)                                                                          \
+	.batch = (int32_t)(s)->batch, .in_c = (int32_t)(s)->in_c, .out_c = (int32_t)(s)->out_c,    \
+	.groups = (int32_t)(s)->groups, .in = QN_THREE((s)->in), .out = QN_THREE((s)->out),        \
+	.k = QN_THREE((s)->kernel), .stride = QN_THREE((s)->stride), .dil = QN_THREE((s)->dil),    \
+	.pad = QN_THREE((s)->pad)
+#define QN_THREE(v)                                                                                \
+	{                                                                                          \
+		(int32_t)(v)[0], (int32_t)(v)[1], (int32_t)(v)[2]                                  \
+	}
+
 /* conv2d, conv3d, and conv1d as an image of height 1. */
 qn_geometry qn_geometry_conv(const qn_graph *g, const qn_node *n);
 /* Whether a window along some axis reaches beyond the image. */

@@ -58,9 +58,6 @@ typedef struct qn_conv2d_call {
 	void *rows; /* [k_h] pointers, working memory of a run */
 } qn_conv2d_call;
 
-/* Of conv2d and conv1d, whatever their weights are. */
-qn_conv2d_args qn_conv2d_arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s);
-
 typedef struct qn_conv2d_blocks_call {
 	qn_conv2d_blocks_args args;
 	void *rows; /* [k_h] pointers */

@@ -86,8 +86,8 @@ conv2d_plan(const qn_graph *g, const qn_node *n, qn_arena *a, size_t *room)
 	return qn_conv_plan_make(g, n, a, room);
 }
 
-qn_conv2d_args
-qn_conv2d_arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s)
+static qn_conv2d_args
+arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s)
 {
 	return (qn_conv2d_args){
 		QN_WINDOW_ARGS(s),
@@ -113,7 +113,7 @@ conv2d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (!qn_geometry_is_small(&s))
 		return qn_int_refuse(g, n,
 				     "windows of more than 1024 rows or beyond 2^29 positions");
-	c->args = qn_conv2d_arguments(g, n, &s);
+	c->args = arguments(g, n, &s);
 	c->rows = QN_NEW(a, const void *, (size_t)s.kernel[0]);
 	return c;
 }

@@ -84,24 +84,13 @@ conv3d_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	if (!qn_geometry_is_small(&s))
 		return qn_int_refuse(g, n, "windows beyond 2^29 positions");
 	*d = (qn_conv3d_args){
-		.batch = (int32_t)s.batch,
-		.in_c = (int32_t)s.in_c,
-		.out_c = (int32_t)s.out_c,
-		.groups = (int32_t)s.groups,
+		QN_VOLUME_ARGS(&s),
 		.zi = qn_zp_of(g, qn_graph_node(g, n->in[0])->type),
 		.lo = INT32_MIN,
 		.hi = INT32_MAX,
 		.mode = g->model->rounding,
 		.mult_n = 1,
 	};
-	for (int i = 0; i < 3; i++) {
-		d->in[i] = (int32_t)s.in[i];
-		d->out[i] = (int32_t)s.out[i];
-		d->k[i] = (int32_t)s.kernel[i];
-		d->stride[i] = (int32_t)s.stride[i];
-		d->dil[i] = (int32_t)s.dil[i];
-		d->pad[i] = (int32_t)s.pad[i];
-	}
 	return d;
 }
 
