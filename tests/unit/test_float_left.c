@@ -60,18 +60,20 @@ static const struct {
 	 "  return %e\n}\n",
 	 "relu 'r'", "'e', which reads it, stays in float", false, false},
 	{"blocks of an operand",
-	 "(%x: tensor<2x4x!quant.uniform<i8:f32:{1:2}, {{0.1,0.2}}>>) {\n"
+	 "(%x: tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, {{0.1,0.2},{0.3,0.4}}>>) {\n"
 	 "  %d = dequantize %x\n  %s = div %d, %d\n  %q = quantize %s : " Q(
 		 "2x4") "\n  return %q\n}\n",
 	 "div 's'", "'x' has one scale per block", false, false},
 	{"blocks of a move",
 	 "(" X ") {\n  %d = dequantize %x\n  %r = reshape %d {shape=[4,2]}\n"
-	 "  %q = quantize %r : tensor<4x2x!quant.uniform<i8:f32:{0:2}, {{0.1},{0.2}}>>\n"
+	 "  %q = quantize %r : tensor<4x2x!quant.uniform<i8:f32:{0:2, 1:1}, "
+	 "{{0.1,0.3},{0.2,0.4}}>>\n"
 	 "  return %q\n}\n",
 	 "reshape 'r'", "'q' quantizes it with one scale per block", false, false},
 	{"blocks of a result",
 	 "(" X ") {\n  %d = dequantize %x\n  %s = exp %d\n"
-	 "  %q = quantize %s : tensor<2x4x!quant.uniform<i8:f32:{1:2}, {{0.1,0.2}}>>\n"
+	 "  %q = quantize %s : tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, "
+	 "{{0.1,0.2},{0.3,0.4}}>>\n"
 	 "  return %q\n}\n",
 	 "exp 's'", "'q' gives its result one scale per block", false, false},
 	{"shared",
@@ -96,7 +98,8 @@ static const struct {
 	 "avg_pool 'p'", "integer averages round, and --no-approx keeps such ops in float", true,
 	 false},
 	{"output",
-	 "(%x: tensor<2x4x!quant.uniform<i8:f32:{1:2}, {{0.1,0.2}}>>) {\n  %d = dequantize %x\n"
+	 "(%x: tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, {{0.1,0.2},{0.3,0.4}}>>) {\n  %d = "
+	 "dequantize %x\n"
 	 "  %r = relu %d\n  return %r\n}\n",
 	 "relu 'r'", "an output that is not quantized", false, true},
 	{"output beside a far number",
