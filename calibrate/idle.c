@@ -107,9 +107,10 @@ qn_calibration_idle(const qn_calibration *c, const qn_finding *found)
 
 		for (uint32_t k = 0; shares[n->op] && k < n->nin; k++) {
 			const qn_watch *w = watch_of(&s, operand(&s, n, k));
-			const double scale =
-				w != NULL && is_zero(&s, w) ? scale_beside(&s, id, k) : 0;
 
+			if (w == NULL || !is_zero(&s, w))
+				continue;
+			const double scale = scale_beside(&s, id, k);
 			if (scale > 0 && (w->sym->idle == 0 || scale < w->sym->idle))
 				qn_symbol_find(&c->m->types, w->sym->name)->idle = scale;
 		}
