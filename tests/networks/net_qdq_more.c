@@ -210,8 +210,9 @@ static net_val *
 squared(net *n, net_val *x)
 {
 	const double code = 200;
-	net_val *two = net_chance(n, 50) ? stored_numbers(n, ONX_UINT8, 0, NULL, &code, 0.01f)
-					 : net_scalar(n, ONX_FLOAT, 2);
+	net_val *two = net_chance(n, 50)
+			       ? stored_numbers(n, ONX_UINT8, 0, NULL, &code, (double)0.01f)
+			       : net_scalar(n, ONX_FLOAT, 2);
 	net_val *y = net_map_any(n, x, square, 0);
 
 	net_node2(n, "Pow", x, two, y);
