@@ -134,8 +134,10 @@ requantize_types(const qn_graph *g, const qn_node *n)
 
 	if (in->kind == QN_ELEM_UNIFORM && in->gran == QN_SUB_CHANNEL) {
 		(void)qn_int_refuse(g, n,
-				    "values in blocks are only read from constants, by dense, "
-				    "matmul, convolutions and gather");
+				    "values in blocks along several axes are only read from "
+				    "constants, by dense, matmul, convolutions and gather; "
+				    "dequantize and recalibrate the model: --from-float --calib "
+				    "SAMPLES");
 		return false;
 	}
 	if (!qn_elem_is_shifted(t, out)) {
