@@ -303,21 +303,8 @@ qn_importer_end(qn_importer *im)
 	if (im->problems > 0)
 		return im->why != QN_OK ? im->why : QN_EUNSUPPORTED;
 	qn_graph *to = qn_graph_new(im->m, g->name);
-	const qn_id *order = qn_loops_order(g, im->scratch);
-	for (qn_id at = 1; at < g->n; at++) {
-		const qn_id id = order != NULL ? order[at - 1] : at;
-		qn_node n = *qn_graph_node(g, id);
-		qn_id *in = QN_NEW(im->scratch, qn_id, n.nin);
-
-		if (!need[id])
-			continue;
-		for (uint32_t i = 0; i < n.nin; i++)
-			in[i] = map[n.in[i]];
-		n.in = in;
-		map[id] = qn_graph_add(to, &n);
-		if (map[id] == 0)
-			return QN_EINVALID;
-	}
+	if (!qn_graph_copy_nodes(to, g, qn_loops_order(g, im->scratch), need, map))
+		return QN_EINVALID;
 	qn_graph_copy_outputs(to, g, map);
 	qn_model_add_graph(im->m, to);
 	if (has_quantized(to))

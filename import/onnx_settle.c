@@ -178,7 +178,7 @@ layer(const settler *s, const qn_node *n)
 	return n->name;
 }
 
-/* ---- without what is no longer used ---- */
+/* ---- unused nodes removed ---- */
 
 static bool
 compact(settler *s)

@@ -88,9 +88,11 @@ qn_graph_add_part(qn_graph *g, const qn_part **last, const qn_part *part)
 }
 
 bool
-qn_graph_copy_nodes(qn_graph *to, const qn_graph *from, const bool *need, qn_id *map)
+qn_graph_copy_nodes(qn_graph *to, const qn_graph *from, const qn_id *order, const bool *need,
+		    qn_id *map)
 {
-	for (qn_id id = 1; id < from->n; id++) {
+	for (qn_id at = 1; at < from->n; at++) {
+		const qn_id id = order != NULL ? order[at - 1] : at;
 		qn_node n = *qn_graph_node(from, id);
 		qn_id *in = QN_NEW(from->model->scratch, qn_id, n.nin + 1);
 

@@ -290,9 +290,10 @@ qn_id qn_graph_const(qn_graph *g, const char *name, const qn_tensor *value);
 qn_id qn_graph_op(qn_graph *g, qn_op op, const char *name, uint32_t nin, const qn_id *in,
 		  const qn_attrs *attr, const qn_type *type);
 void qn_graph_output(qn_graph *g, const char *name, qn_id value);
-/* The nodes of `from` in their order, but those that `map` has already, and those that are not needed (NULL: all are); map:
- * their values in `to`.  false after a report. */
-bool qn_graph_copy_nodes(qn_graph *to, const qn_graph *from, const bool *need, qn_id *map);
+/* The nodes of `from` in an order (all ids; NULL: their own), but those that `map` has already, and those that are not
+ * needed (NULL: all are); map: their values in `to`.  false after a report. */
+bool qn_graph_copy_nodes(qn_graph *to, const qn_graph *from, const qn_id *order, const bool *need,
+			 qn_id *map);
 /* The outputs and states of `from`; map: its values in g. */
 void qn_graph_copy_outputs(qn_graph *g, const qn_graph *from, const qn_id *map);
 

@@ -77,7 +77,7 @@ qn_cut(qn_model *m, const char *place, size_t n, const char *const *name)
 	mark_needed(g, need);
 	to = qn_graph_new(m, g->name);
 	qn_graph_copy_facts(to, g);
-	if (!qn_graph_copy_nodes(to, g, need, map))
+	if (!qn_graph_copy_nodes(to, g, NULL, need, map))
 		return QN_EINVALID;
 	for (size_t i = 0; i < n; i++)
 		qn_graph_output(to, name[i], map[value[i]]);

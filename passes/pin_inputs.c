@@ -44,7 +44,7 @@ qn_pin_inputs(qn_model *m, const char *place, size_t n, qn_pin *pin)
 	if (!ok)
 		return QN_EUSAGE;
 	qn_graph_copy_facts(to, g);
-	if (!qn_graph_copy_nodes(to, g, NULL, map))
+	if (!qn_graph_copy_nodes(to, g, NULL, NULL, map))
 		return QN_EINVALID;
 	qn_graph_copy_outputs(to, g, map);
 	m->graph[m->ngraph - 1] = to;

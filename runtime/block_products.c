@@ -19,6 +19,14 @@ scales_of(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return b;
 }
 
+/* What the arguments of all these products have in common, for an initializer; b: const qn_block_scales *. */
+#define BLOCK_ARGS(g, n, b)                                                                        \
+	.mantissas = (int32_t)((b)->channels * (b)->blocks),                                       \
+	.offsets = (b)->offset != NULL ? (int32_t)((b)->channels * (b)->blocks) : 0,               \
+	.zi = qn_zp_of(g, qn_in_type(g, n, 0)), .lo = INT32_MIN, .hi = INT32_MAX,                  \
+	.mode = (g)->model->rounding, .mult_n = 1, .mantissa = (b)->mantissa,                      \
+	.offset = (b)->offset
+
 static void *
 dense_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -34,15 +42,7 @@ dense_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.out = (int32_t)wt->dim[0],
 		.block = (int32_t)b.size[1],
 		.blocks = (int32_t)b.blocks,
-		.mantissas = (int32_t)(b.channels * b.blocks),
-		.offsets = b.offset != NULL ? (int32_t)(b.channels * b.blocks) : 0,
-		.zi = qn_zp_of(g, qn_in_type(g, n, 0)),
-		.lo = INT32_MIN,
-		.hi = INT32_MAX,
-		.mode = g->model->rounding,
-		.mult_n = 1,
-		.mantissa = b.mantissa,
-		.offset = b.offset,
+		BLOCK_ARGS(g, n, &b),
 	};
 	return d;
 }
@@ -72,15 +72,7 @@ image_arguments(const qn_graph *g, const qn_node *n, const qn_geometry *s, qn_ar
 		.blocks_h = along(b.count, wt, 1),
 		.blocks_w = along(b.count, wt, 2),
 		.blocks_c = along(b.count, wt, 3),
-		.mantissas = (int32_t)(b.channels * b.blocks),
-		.offsets = b.offset != NULL ? (int32_t)(b.channels * b.blocks) : 0,
-		.zi = qn_zp_of(g, qn_in_type(g, n, 0)),
-		.lo = INT32_MIN,
-		.hi = INT32_MAX,
-		.mode = g->model->rounding,
-		.mult_n = 1,
-		.mantissa = b.mantissa,
-		.offset = b.offset,
+		BLOCK_ARGS(g, n, &b),
 	};
 }
 
@@ -129,15 +121,7 @@ volume_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.blocks = QN_THREE(b.count + 1),
 		.block_c = (int32_t)b.size[4],
 		.blocks_c = (int32_t)b.count[4],
-		.mantissas = (int32_t)(b.channels * b.blocks),
-		.offsets = b.offset != NULL ? (int32_t)(b.channels * b.blocks) : 0,
-		.zi = qn_zp_of(g, qn_in_type(g, n, 0)),
-		.lo = INT32_MIN,
-		.hi = INT32_MAX,
-		.mode = g->model->rounding,
-		.mult_n = 1,
-		.mantissa = b.mantissa,
-		.offset = b.offset,
+		BLOCK_ARGS(g, n, &b),
 	};
 	return d;
 }

@@ -166,7 +166,7 @@ typedef struct qn_histogram {
 
 /* A layer of the source: all matches of quantizer patterns whose nodes stand for the same layers of
  * its file.  SQNR in dB are those of the network's float outputs on all samples (the sum over
- * several outputs), infinity where there is no noise. */
+ * several outputs), infinity if they are exact. */
 typedef struct qn_layer_cost {
 	size_t size;      /* of the struct in this library */
 	const char *name; /* a rule of a recipe with this name matches the whole layer */

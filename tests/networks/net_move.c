@@ -236,14 +236,14 @@ net_padded(net *n, net_val *x, net_val *value, double v)
 static net_val *
 pad_stored(net *n, net_val *x)
 {
-	const double code = (double)net_draw(n, net_qmin(x->q.type), net_qmax(x->q.type));
-	const double v = (code - (double)x->q.zp) * x->q.scale;
-	net_val *codes = net_scalar(n, x->q.type, code), *real = net_hidden(n, 0, NULL);
+	const double number = (double)net_draw(n, net_qmin(x->q.type), net_qmax(x->q.type));
+	const double v = (number - (double)x->q.zp) * x->q.scale;
+	net_val *stored = net_scalar(n, x->q.type, number), *real = net_hidden(n, 0, NULL);
 
 	real->lo[0] = real->hi[0] = v;
 	net_val *scale = net_scalar(n, ONX_FLOAT, x->q.scale),
 		*zp = net_scalar(n, x->q.type, (double)x->q.zp);
-	net_node(n, "DequantizeLinear", 3, (net_val *[]){codes, scale, zp}, 1, &real);
+	net_node(n, "DequantizeLinear", 3, (net_val *[]){stored, scale, zp}, 1, &real);
 	return net_padded(n, x, real, v);
 }
 

@@ -12,17 +12,16 @@ channel_of(const net_val *x, int64_t i)
 	return i % x->count / (x->dim[2] * x->dim[3]);
 }
 
-/* Stored integers v behind a DequantizeLinear. */
+/* Stored integers v, dequantized. */
 static net_val *
 stored_numbers(net *n, int type, int rank, const int64_t *dim, const double *v, double scale)
 {
-	net_val *codes = net_const(n, type, rank, dim, v), *real = net_hidden(n, rank, dim);
+	net_val *stored = net_const(n, type, rank, dim, v), *real = net_hidden(n, rank, dim);
 
 	for (int64_t i = 0; i < real->count; i++)
 		real->lo[i] = real->hi[i] = v[i] * scale;
-	net_node(n, "DequantizeLinear", 3,
-		 (net_val *[]){codes, net_scalar(n, ONX_FLOAT, scale), net_scalar(n, type, 0)}, 1,
-		 &real);
+	net_val *step = net_scalar(n, ONX_FLOAT, scale), *zp = net_scalar(n, type, 0);
+	net_node(n, "DequantizeLinear", 3, (net_val *[]){stored, step, zp}, 1, &real);
 	return real;
 }
 

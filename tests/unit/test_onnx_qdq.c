@@ -327,16 +327,16 @@ static void
 stored_bias(const char *name, const char *dims, double s)
 {
 	int32_t v[16];
-	char codes[32], scale[32], in[80];
+	char stored[32], scale[32], in[80];
 	const size_t n = onx_count(dims);
 
 	for (size_t i = 0; i < n; i++)
 		v[i] = (int32_t)pick(-2000, 2000);
-	snprintf(codes, sizeof(codes), "%s_q", name);
+	snprintf(stored, sizeof(stored), "%s_q", name);
 	snprintf(scale, sizeof(scale), "%s_s", name);
-	onx_tensor(file, codes, ONX_INT32, dims, v, 4 * n);
+	onx_tensor(file, stored, ONX_INT32, dims, v, 4 * n);
 	scalar(scale, ONX_FLOAT, s);
-	snprintf(in, sizeof(in), "%s,%s", codes, scale);
+	snprintf(in, sizeof(in), "%s,%s", stored, scale);
 	onx_node(file, "DequantizeLinear", in, name);
 }
 
@@ -384,7 +384,7 @@ stored_exponent(void)
 	return ends("p", 0.02, 0);
 }
 
-/* The value of a Pad behind a DequantizeLinear, and behind a pair. */
+/* The value of a Pad after a DequantizeLinear, and after a pair. */
 static double
 stored_pad_value(void)
 {
