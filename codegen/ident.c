@@ -86,6 +86,7 @@ qn_names_init(qn_names *s, qn_arena *arena)
 	size_t i;
 
 	*s = (qn_names){.arena = arena};
+	qn_buf_init(&s->symbol, arena);
 	qn_map_init(&s->taken, arena);
 	for (i = 0; qn_reserved_words[i] != NULL; i++)
 		qn_map_puts(&s->taken, qn_ident_upper(arena, qn_reserved_words[i]), s);
@@ -100,10 +101,8 @@ qn_names_init_as(qn_names *s, qn_arena *arena, qn_name_kind kind, const char *pr
 }
 
 static bool
-is_reserved(const qn_names *s, const char *name)
+is_reserved(qn_names *s, const char *name)
 {
-	qn_buf b;
-
 	switch (s->kind) {
 	case QN_NAME_PLAIN:
 		return false;
@@ -114,9 +113,9 @@ is_reserved(const qn_names *s, const char *name)
 	case QN_NAME_SYMBOL:
 		break;
 	}
-	qn_buf_init(&b, s->arena);
-	qn_buff(&b, "%s_%s", s->prefix, name);
-	return qn_reserved_symbol(qn_buf_str(&b));
+	s->symbol.n = 0;
+	qn_buff(&s->symbol, "%s_%s", s->prefix, name);
+	return qn_reserved_symbol(qn_buf_str(&s->symbol));
 }
 
 /* Symbols and macros of a model "qn_dense" would be those of kernels, whatever is added to it. */
@@ -134,7 +133,7 @@ away_from_kernels(qn_arena *a, const char *name)
 
 /* Where another end does not help, as for "PRId8", another beginning does: n_PRId8. */
 static const char *
-away_from_family(const qn_names *s, const char *name)
+away_from_family(qn_names *s, const char *name)
 {
 	qn_buf b;
 

@@ -10,6 +10,7 @@
 #ifndef QN_CODEGEN_IDENT_H
 #define QN_CODEGEN_IDENT_H
 
+#include "ir/buf.h"
 #include "ir/map.h"
 
 /* What a name is for decides what else it cannot be (reserved.h). */
@@ -30,6 +31,7 @@ typedef struct qn_names {
 	qn_map taken; /* by the name in capitals */
 	qn_name_kind kind;
 	const char *prefix; /* of symbols: the model's name */
+	qn_buf symbol;      /* one with its prefix, while it is checked */
 } qn_names;
 
 /* Of kind QN_NAME_PLAIN; or of another one. */
