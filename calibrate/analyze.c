@@ -5,6 +5,7 @@
 #include "calibrate/calibrate.h"
 #include "ir/diag.h"
 #include "ir/limits.h"
+#include "ir/loops.h"
 #include "ir/macs.h"
 #include "ir/progress.h"
 #include "runtime/interp.h"
@@ -50,12 +51,13 @@ steps_of_node(const qn_graph *g, const qn_node *n)
 }
 
 static uint64_t
-steps_of(const qn_graph *g)
+steps_of(const qn_graph *g, qn_arena *a)
 {
+	const qn_loops loops = qn_loops_find(g, a);
 	uint64_t n = 0;
 
 	for (qn_id id = 1; id < g->n; id++)
-		n += steps_of_node(g, qn_graph_node(g, id));
+		n += steps_of_node(g, qn_graph_node(g, id)) * qn_loop_runs(&loops, id);
 	return n;
 }
 
@@ -81,7 +83,7 @@ run_mixed(analysis *s, qn_evaluator *e, const qn_network_layer *l, qn_arena *a, 
 			y[k] = qn_interp_output(in, k);
 		qn_outcome_add(sums, b, y);
 	}
-	s->steps += steps_of(x.g) * s->data->nbatch;
+	s->steps += steps_of(x.g, a) * s->data->nbatch;
 	*out = qn_outcome_end(sums);
 	return QN_OK;
 }
@@ -220,7 +222,8 @@ find_outputs(analysis *s, qn_float_outputs *out)
 
 /* Steps of what depends on a layer, in one run of the quantized graph. */
 static uint64_t
-steps_after(const qn_graph *g, const qn_network_layers *all, size_t k, bool *depends)
+steps_after(const qn_graph *g, const qn_loops *loops, const qn_network_layers *all, size_t k,
+	    bool *depends)
 {
 	uint64_t n = 0;
 
@@ -231,7 +234,7 @@ steps_after(const qn_graph *g, const qn_network_layers *all, size_t k, bool *dep
 		for (uint32_t i = 0; i < node->nin && !depends[id]; i++)
 			depends[id] = depends[node->in[i]];
 		if (depends[id])
-			n += steps_of_node(g, node);
+			n += steps_of_node(g, node) * qn_loop_runs(loops, id);
 	}
 	return n;
 }
@@ -251,6 +254,7 @@ static void
 tell_plan(const analysis *s, const qn_network_layers *all, const qn_noise_opts *o)
 {
 	const qn_graph *g = s->two->quantized;
+	const qn_loops loops = qn_loops_find(g, s->m->scratch);
 	bool *depends = QN_NEW(s->m->scratch, bool, g->n);
 	qn_analysis_plan p = {.layers = all->n,
 			      .done = qn_evaluator_steps(s->quantized) +
@@ -260,7 +264,7 @@ tell_plan(const analysis *s, const qn_network_layers *all, const qn_noise_opts *
 	for (size_t k = 0; k < all->n; k++) {
 		const qn_network_layer *l = &all->layer[k];
 
-		p.steps += 3 * steps_after(g, all, k, depends) * s->data->nbatch;
+		p.steps += 3 * steps_after(g, &loops, all, k, depends) * s->data->nbatch;
 		p.bytes += 2 * s->data->nbatch * bytes_of(g, l->nout, l->out);
 	}
 	p.bytes = p.bytes < KEEP_BYTES ? p.bytes : KEEP_BYTES;
@@ -320,6 +324,8 @@ qn_analyze_noise(qn_model *m, qn_dataset *data, const qn_noise_opts *opts, qn_no
 	out->layer = QN_NEW(a, qn_layer_noise, out->n);
 	s.quantized = qn_evaluator_new(out->forms.quantized, data, KEEP_BYTES / 2, a);
 	s.floating = qn_evaluator_new(out->forms.real, data, KEEP_BYTES / 2, a);
+	qn_evaluator_stack(s.quantized);
+	qn_evaluator_stack(s.floating);
 	QN_TRY(keep_values(&s, &out->layers));
 	QN_TRY(find_outputs(&s, &out->outputs));
 	QN_TRY(run_network(&s, s.quantized, &(qn_replaced){0}, a, &out->all));

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "ir/loops.h"
+#include "calibrate/evaluate_part.h"
 #include "ir/diag.h"
 #include "ir/macs.h"
 #include "runtime/interp.h"
@@ -21,6 +21,8 @@ struct qn_evaluator {
 	const qn_graph *g;
 	qn_dataset *data;
 	qn_arena *arena;
+	qn_loops loops;
+	bool stacks; /* values of loops are wanted for all steps */
 	size_t room; /* bytes left for kept values */
 	kept *kept;  /* by id */
 	uint64_t runs, steps;
@@ -51,9 +53,16 @@ qn_evaluator_new(const qn_graph *g, qn_dataset *data, size_t budget, qn_arena *a
 
 	*e = (qn_evaluator){
 		.g = g, .data = data, .arena = a, .room = budget, .kept = QN_NEW(a, kept, g->n)};
+	e->loops = qn_loops_find(g, a);
 	qn_arena_init(&e->memory, g->model->env);
 	qn_arena_defer(a, release, &e->memory);
 	return e;
+}
+
+void
+qn_evaluator_stack(qn_evaluator *e)
+{
+	e->stacks = true;
 }
 
 uint64_t
@@ -104,6 +113,12 @@ qn_evaluator_forget(qn_evaluator *e)
 }
 
 /* ---- the plan ---- */
+
+static bool
+is_in_loop(const qn_evaluator *e, qn_id id)
+{
+	return e->loops.n > 0 && e->loops.of[id] != 0;
+}
 
 static bool
 is_replaced(const qn_evaluator *e, qn_id id)
@@ -184,6 +199,9 @@ search(qn_evaluator *e)
 	e->nstep = 0;
 	for (size_t i = 0; i < e->nwant; i++)
 		need[e->want[i]] = true;
+	qn_id *end = QN_NEW(&e->memory, qn_id, e->loops.n);
+	for (size_t i = qn_part_ends(&e->loops, e->nwant, e->want, end); i > 0; i--)
+		need[end[i - 1]] = true;
 	for (qn_id id = g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(g, id);
 
@@ -197,7 +215,8 @@ search(qn_evaluator *e)
 			status = QN_EINVALID;
 		e->nnode += n->op != QN_OP_const;
 		if (n->op != QN_OP_const && !n->type->is_tuple)
-			e->nstep += qn_node_macs(g, n) + (uint64_t)qn_type_count(n->type);
+			e->nstep += qn_loop_runs(&e->loops, id) *
+				    (qn_node_macs(g, n) + (uint64_t)qn_type_count(n->type));
 		for (uint32_t i = 0; i < n->nin; i++)
 			need[n->in[i]] = true;
 	}
@@ -225,6 +244,24 @@ check_states(const qn_evaluator *e)
 	return QN_OK;
 }
 
+/* A step of a loop cannot be run by itself, and who does not ask for all has no use for them. */
+static qn_status
+check_loops(const qn_evaluator *e)
+{
+	qn_id inside = 0;
+
+	for (size_t i = 0; i < e->nreplaced; i++)
+		inside = is_in_loop(e, e->replaced[i]) ? e->replaced[i] : inside;
+	for (size_t i = 0; i < e->nwant && !e->stacks; i++)
+		inside = is_in_loop(e, e->want[i]) ? e->want[i] : inside;
+	if (inside == 0)
+		return QN_OK;
+	return qn_report(e->g->model->env, QN_EUNSUPPORTED, "calibrate.loop",
+			 qn_graph_node(e->g, inside)->name,
+			 "this is a value of a loop, whose steps cannot be run one by one: compile "
+			 "the model with inline-bodies (--inline-bodies)");
+}
+
 static bool
 are_same(size_t n, const qn_id *a, size_t m, const qn_id *b)
 {
@@ -246,13 +283,10 @@ plan(qn_evaluator *e, const qn_replaced *with, size_t n, const qn_id *id, bool f
 	e->nreplaced = with->n;
 	e->replaced =
 		with->n > 0 ? qn_arena_copy(&e->memory, with->id, with->n * sizeof *id) : NULL;
-	if (qn_has_loop(e->g))
-		return qn_report(e->g->model->env, QN_EUNSUPPORTED, "calibrate.loop", e->g->name,
-				 "the graph has loops, of which no parts can be run: compile the "
-				 "model with inline-bodies (--inline-bodies)");
+	QN_TRY(check_loops(e));
 	QN_TRY(search(e));
 	QN_TRY(check_states(e));
-	QN_TRY(qn_graph_extract(e->g, e->nsource, e->source, n, id, true, &e->memory, &part));
+	QN_TRY(qn_part_extract(e->g, &e->loops, e->nsource, e->source, n, id, &e->memory, &part));
 	QN_TRY(qn_interp_new(part, &e->memory, &e->in));
 	e->input = QN_NEW(&e->memory, const qn_tensor *, e->nsource);
 	e->view = QN_NEW(&e->memory, qn_tensor, e->nsource);
@@ -338,7 +372,7 @@ choose(qn_evaluator *e, size_t n, const qn_id *id, qn_id *chosen)
 		size_t batches = e->chosen != NULL ? e->nchosen : e->data->nbatch;
 
 		if (e->kept[id[i]].data != NULL || node->op == QN_OP_input ||
-		    node->op == QN_OP_const || bytes > e->room / batches)
+		    node->op == QN_OP_const || is_in_loop(e, id[i]) || bytes > e->room / batches)
 			continue;
 		e->room -= bytes * batches;
 		e->kept[id[i]].data = QN_NEW(e->arena, const void *, e->data->nbatch);

@@ -17,8 +17,12 @@ typedef struct qn_evaluator qn_evaluator;
 /* budget: bytes that kept values may take.  g, data and the arena must outlive it. */
 qn_evaluator *qn_evaluator_new(const qn_graph *g, qn_dataset *data, size_t budget, qn_arena *a);
 
+/* From now on values of loops can be wanted: what they are in all steps, stacked along a new first axis (evaluate_part.h).
+ * They are never kept. */
+void qn_evaluator_stack(qn_evaluator *e);
+
 /* The values `id` of one batch; valid until the next call.  calibrate.future names a symbol on the
- * way that has no value yet. */
+ * way that has no value yet, calibrate.loop a value of a loop that is replaced, or wanted without qn_evaluator_stack. */
 qn_status qn_evaluator_run(qn_evaluator *e, size_t n, const qn_id *id, size_t batch,
 			   const qn_tensor **out) QN_MUST_CHECK;
 

@@ -3,6 +3,7 @@
  * the float value stands for the one with an error and the other way round. */
 #include "calibrate/mixed.h"
 
+#include "ir/loops.h"
 #include "runtime/interp.h"
 
 typedef enum side { REST, LAYER } side;
@@ -15,6 +16,7 @@ typedef struct place {
 typedef struct mixer {
 	const qn_two_forms *two;
 	const qn_graph *g[2]; /* of each side */
+	qn_loops loops;       /* of the rest */
 	/* by id of a side's graph: the same value of the other side, where the network changes sides; 0: it does not */
 	qn_id *turn[2];
 	qn_id *made[2]; /* by id of a side's graph: of the mixed graph; 0: not yet */
@@ -72,6 +74,17 @@ id_in(const mixer *x, side s, qn_id id)
 	return x->g[s] == x->two->real ? x->two->map[id] : id;
 }
 
+/* A loop of the layer is that of the rest. */
+static void
+turn_loops(mixer *x)
+{
+	const qn_graph *g = x->two->symbolic;
+
+	for (qn_id id = 1; id < g->n && x->loops.n > 0; id++)
+		if (qn_graph_node(g, id)->op == QN_OP_loop)
+			x->turn[LAYER][id_in(x, LAYER, id)] = id_in(x, REST, id);
+}
+
 static void
 find_turns(mixer *x, const qn_network_layer *l, qn_arena *a)
 {
@@ -85,6 +98,7 @@ find_turns(mixer *x, const qn_network_layer *l, qn_arena *a)
 		x->turn[LAYER][id_in(x, LAYER, l->out[i])] = 0; /* it goes on inside */
 		x->turn[REST][id_in(x, REST, l->out[i])] = id_in(x, LAYER, l->out[i]);
 	}
+	turn_loops(x);
 	x->depends = QN_NEW(a, bool, x->g[REST]->n);
 	for (qn_id id = 1; id < x->g[REST]->n; id++) {
 		const qn_node *n = qn_graph_node(x->g[REST], id);
@@ -106,13 +120,15 @@ resolve(const mixer *x, place p)
 
 /* ---- the copy ---- */
 
+/* A value of a loop is computed again: it can depend on the layer by what the loop carries. */
 static bool
 is_source(const mixer *x, place p)
 {
 	const qn_node *n = qn_graph_node(x->g[p.side], p.id);
 
 	return n->op == QN_OP_input ||
-	       (p.side == REST && !x->depends[p.id] && n->op != QN_OP_const && !n->type->is_tuple);
+	       (p.side == REST && !x->depends[p.id] && n->op != QN_OP_const && !n->type->is_tuple &&
+		(x->loops.n == 0 || x->loops.of[p.id] == 0));
 }
 
 /* The id of a source in the rest's graph; both have the same inputs. */
@@ -191,6 +207,23 @@ stack_size(const qn_graph *g)
 	return n;
 }
 
+/* The nodes of each loop are one after the other. */
+static qn_status
+keep_loops_together(qn_mixed *out, qn_arena *a)
+{
+	const qn_id *order = qn_loops_order(out->g, a);
+	qn_id *map = QN_NEW(a, qn_id, out->g->n);
+
+	if (order == NULL)
+		return QN_OK;
+	qn_graph *to = qn_graph_new_in(out->g->model, out->g->name, a);
+	if (!qn_graph_copy_nodes(to, out->g, order, NULL, map))
+		return QN_EINVALID;
+	qn_graph_copy_outputs(to, out->g, map);
+	out->g = to;
+	return QN_OK;
+}
+
 qn_status
 qn_mixed_make(const qn_two_forms *two, const qn_network_layer *l, bool quantized, size_t nwant,
 	      const qn_id *want, qn_arena *a, qn_mixed *out)
@@ -199,6 +232,7 @@ qn_mixed_make(const qn_two_forms *two, const qn_network_layer *l, bool quantized
 
 	x.g[REST] = quantized ? two->quantized : two->real;
 	x.g[LAYER] = quantized ? two->real : two->quantized;
+	x.loops = qn_loops_find(x.g[REST], a);
 	find_turns(&x, l, a);
 	x.stack = QN_NEW(a, place, stack_size(x.g[REST]) + stack_size(x.g[LAYER]));
 	*out = (qn_mixed){.g = qn_graph_new_in(two->symbolic->model, two->symbolic->name, a),
@@ -210,5 +244,5 @@ qn_mixed_make(const qn_two_forms *two, const qn_network_layer *l, bool quantized
 		qn_graph_output(out->g, qn_graph_node(x.g[REST], want[i])->name,
 				x.made[p.side][p.id]);
 	}
-	return QN_OK;
+	return keep_loops_together(out, a);
 }

@@ -68,6 +68,7 @@ observe_real(qn_repairing *r, const qn_graph *real, const qn_id *map)
 	qn_arena *a = r->m->scratch;
 	const size_t n = r->all.n, all = n + r->all.g->noutput;
 	qn_evaluator *e = qn_evaluator_new(real, r->data, 0, a);
+	qn_evaluator_stack(e);
 	qn_id *id = QN_NEW(a, qn_id, all);
 	const qn_tensor **y = QN_NEW(a, const qn_tensor *, all);
 	size_t held = 0;
@@ -129,7 +130,8 @@ most_held(const qn_repairing *r)
 	size_t bytes = 1;
 
 	for (size_t i = 0; i < r->all.n; i++)
-		bytes += qn_type_bytes(qn_graph_node(r->all.g, r->all.layer[i].y)->type);
+		bytes += qn_type_bytes(qn_graph_node(r->all.g, r->all.layer[i].y)->type) *
+			 (size_t)r->all.layer[i].steps;
 	return bytes < HELD_BYTES ? HELD_BYTES / bytes : 1;
 }
 
@@ -148,7 +150,8 @@ make_room(qn_repairing *r)
 	}
 	for (size_t i = 0; i < r->all.n; i++) {
 		const qn_repairable *l = &r->all.layer[i];
-		const size_t n = (size_t)qn_type_count(qn_graph_node(r->all.g, l->x)->type);
+		const size_t n = (size_t)qn_type_count(qn_graph_node(r->all.g, l->x)->type) *
+				 (size_t)l->steps;
 
 		most = n > most ? n : most;
 		r->layer[i] = (qn_wanted){.fit = QN_NEW(a, double, (size_t)l->product.outputs),
@@ -165,6 +168,7 @@ repair_layers(qn_repairing *r, qn_repaired *done)
 	qn_env *env = r->m->env;
 
 	r->quantized = qn_evaluator_new(r->all.g, r->data, KEEP_BYTES, r->m->scratch);
+	qn_evaluator_stack(r->quantized);
 	for (size_t k = 0; k < r->all.n; k++) {
 		qn_arena *a = qn_arena_child(r->m->scratch);
 		const uint64_t steps = qn_evaluator_steps(r->quantized);

@@ -8,13 +8,15 @@
 
 #include "calibrate/repair_impl.h"
 #include "ir/diag.h"
+#include "ir/loops.h"
 
 typedef struct copier {
 	qn_model *m;
 	const qn_graph *g;
 	qn_graph *dst;
-	qn_id *map;                                 /* id of g -> of dst */
-	const uint32_t *uses;                       /* by id of g */
+	qn_id *map; /* id of g -> of dst */
+	const uint32_t *uses;
+	qn_loops loops;
 	qn_repairable **layer, **weight, **of_bias; /* by id of g: of a layer, of its constants */
 	const qn_repair_opts *o;
 } copier;
@@ -48,6 +50,22 @@ dequantized(const copier *c, qn_id id)
 	return 0;
 }
 
+/* Whether the values of all steps of the layer's loops can be stacked; in *steps how many there are. */
+static bool
+counts_steps(const copier *c, const qn_repairable *l, int64_t *steps)
+{
+	const int32_t x = qn_graph_node(c->g, l->x)->type->rank;
+	const int32_t y = qn_graph_node(c->g, l->y)->type->rank;
+	int32_t depth = 0;
+
+	*steps = 1;
+	if (c->loops.n == 0)
+		return true;
+	for (uint32_t k = c->loops.of[l->y]; k != 0; k = c->loops.loop[k - 1].parent, depth++)
+		*steps *= c->loops.loop[k - 1].count;
+	return c->loops.of[l->x] == c->loops.of[l->y] && (x > y ? x : y) + depth <= QN_MAX_RANK;
+}
+
 /* Whether the layer can be repaired: ids are those of g still. */
 static bool
 find_layer(const copier *c, qn_id id, qn_repairable *l, qn_id *weight, qn_id *bias)
@@ -71,7 +89,7 @@ find_layer(const copier *c, qn_id id, qn_repairable *l, qn_id *weight, qn_id *bi
 	*bias = n->nin == 3 ? own_constant(c, n->in[2], &q) : 0;
 	l->y = qn_type_is_f32(n->type) ? id : dequantized(c, id);
 	return *weight != 0 && l->w != 0 && l->y != 0 && (n->nin < 3 || *bias != 0) &&
-	       qn_product_of(c->g, n, &l->product);
+	       counts_steps(c, l, &l->steps) && qn_product_of(c->g, n, &l->product);
 }
 
 /* ---- the copy ---- */
@@ -139,6 +157,25 @@ copy_node(copier *c, qn_id id)
 	return qn_graph_add(c->dst, &n);
 }
 
+/* Zeros that were added as a bias may stand between the nodes of a loop: the copy in an order in which they do not. */
+static qn_status
+keep_loops_together(copier *c)
+{
+	const qn_id *order = qn_loops_order(c->dst, c->m->scratch);
+	qn_graph *to = qn_graph_new(c->m, c->g->name);
+	qn_id *map = QN_NEW(c->m->scratch, qn_id, c->dst->n);
+
+	if (order == NULL)
+		return QN_OK;
+	qn_graph_copy_facts(to, c->dst);
+	if (!qn_graph_copy_nodes(to, c->dst, order, NULL, map))
+		return QN_EINTERNAL;
+	for (qn_id id = 1; id < c->g->n; id++)
+		c->map[id] = map[c->map[id]];
+	c->dst = to;
+	return QN_OK;
+}
+
 qn_status
 qn_repairables_find(qn_model *m, const qn_repair_opts *o, qn_repairables *out)
 {
@@ -148,12 +185,13 @@ qn_repairables_find(qn_model *m, const qn_repair_opts *o, qn_repairables *out)
 		    .dst = qn_graph_new(m, g->name),
 		    .map = QN_NEW(m->scratch, qn_id, g->n),
 		    .uses = qn_graph_uses(g, m->scratch),
+		    .loops = qn_loops_find(g, m->scratch),
 		    .layer = QN_NEW(m->scratch, qn_repairable *, g->n),
 		    .weight = QN_NEW(m->scratch, qn_repairable *, g->n),
 		    .of_bias = QN_NEW(m->scratch, qn_repairable *, g->n),
 		    .o = o};
 
-	*out = (qn_repairables){.layer = QN_NEW(m->scratch, qn_repairable, g->n), .g = c.dst};
+	*out = (qn_repairables){.layer = QN_NEW(m->scratch, qn_repairable, g->n)};
 	for (qn_id id = 1; id < g->n; id++) {
 		qn_repairable *l = &out->layer[out->n];
 		qn_id weight, of_bias;
@@ -171,7 +209,9 @@ qn_repairables_find(qn_model *m, const qn_repair_opts *o, qn_repairables *out)
 		if (c.map[id] == 0)
 			return QN_EINVALID;
 	}
+	QN_TRY(keep_loops_together(&c));
 	qn_graph_copy_outputs(c.dst, g, c.map);
+	out->g = c.dst;
 	for (size_t i = 0; i < out->n; i++) {
 		qn_repairable *l = &out->layer[i];
 

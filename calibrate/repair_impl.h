@@ -18,6 +18,7 @@ typedef struct qn_repairable {
 	qn_id source;                /* of the symbolic graph: the layer */
 	qn_id x, w;            /* its operand, as it is multiplied; the quantize of its weights */
 	qn_id y;               /* its output as float values */
+	int64_t steps;         /* how often it is computed in a run: 1, or in each step of loops */
 	float *weight, *bias;  /* bias NULL: it takes none */
 	const float *original; /* its weights before … */
 	qn_symbol scales;      /* … and the symbol of their scales, where that is one */

@@ -86,13 +86,17 @@ find_moments(qn_repairing *r, const qn_repairable *l, qn_arena *a, qn_moments **
 {
 	qn_moments *s = qn_moments_new(&l->product, a);
 	const qn_tensor *x;
+	const size_t steps = (size_t)l->steps;
 
 	for (size_t b = 0; b < r->data->nbatch; b++) {
 		if (!qn_repair_fits(r, b))
 			continue;
 		QN_TRY(qn_evaluator_run(r->quantized, 1, &l->x, b, &x));
 		read_operand(r, x);
-		qn_moments_add(s, &l->product, r->x, b, r->data->nbatch);
+		const size_t n = (size_t)qn_type_count(x->type) / steps;
+		for (size_t i = 0; i < steps; i++)
+			qn_moments_add(s, &l->product, r->x + i * n, b * steps + i,
+				       r->data->nbatch * steps);
 	}
 	qn_moments_finish(s, l->corrects && l->bias != NULL);
 	*out = s;
@@ -122,7 +126,7 @@ try_variant(qn_repairing *r, size_t k, qn_arena *a, variant *v)
 {
 	const qn_repairable *l = &r->all.layer[k];
 	const size_t channels = (size_t)l->product.outputs;
-	const double at = (double)l->product.positions;
+	const double at = (double)l->product.positions * (double)l->steps;
 	sums s = make_sums(channels, a);
 	double *change = QN_NEW(a, double, channels);
 

@@ -12,6 +12,7 @@
 #include "driver/run.h"
 #include "driver/score.h"
 #include "ir/diag.h"
+#include "ir/loops.h"
 #include "ir/macs.h"
 #include "quern/measure.h"
 #include "runtime/math.h"
@@ -109,12 +110,13 @@ joined_layers(const qn_network_layer *l, qn_arena *a)
 }
 
 static uint64_t
-macs_of(const qn_graph *g, const qn_network_layer *l)
+macs_of(const qn_graph *g, const qn_loops *loops, const qn_network_layer *l)
 {
 	uint64_t n = 0;
 
 	for (size_t i = 0; i < l->nnode; i++)
-		n += qn_node_macs(g, qn_graph_node(g, l->node[i]));
+		n += qn_node_macs(g, qn_graph_node(g, l->node[i])) *
+		     qn_loop_runs(loops, l->node[i]);
 	return n;
 }
 
@@ -150,6 +152,7 @@ tell(const analyze_call *c, const qn_noise_analysis *n, const qn_layer_noise *l)
 {
 	const qn_graph *g = n->forms.symbolic;
 	qn_arena *a = qn_arena_child(c->m->scratch);
+	const qn_loops loops = qn_loops_find(g, a);
 	const weights w = sum_weights(g, l->layer, a);
 	const qn_float_outputs *f = &n->outputs;
 	const qn_layer_ranges *r = &l->ranges;
@@ -159,7 +162,7 @@ tell(const analyze_call *c, const qn_noise_analysis *n, const qn_layer_noise *l)
 			      .op = qn_opinfo_of(qn_graph_node(g, l->layer->core))->name,
 			      .matches = l->layer->nout,
 			      .weights = type_of(&w, a),
-			      .macs = macs_of(g, l->layer),
+			      .macs = macs_of(g, &loops, l->layer),
 			      .weight_bytes = w.bytes,
 			      .alone = decibel(l->alone.noise),
 			      .weights_alone = decibel(l->weights.noise),

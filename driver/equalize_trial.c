@@ -44,6 +44,7 @@ qn_equalize_observe(qn_equalize_search *q)
 	qn_dataset *data = q->trials.data;
 	qn_evaluator *e = qn_evaluator_new(q->e.g, data, 0, a);
 
+	qn_evaluator_stack(e);
 	q->peak = QN_NEW(a, float *, q->e.n + 1);
 	q->least = QN_NEW(a, float *, q->e.n + 1);
 	q->operand = QN_NEW(a, qn_id, q->e.g->n + 1);

@@ -261,7 +261,6 @@ compile_and_measure(void *arg, qn_arena *a)
 	o.weight_rounding = QN_WEIGHTS_NEAREST;
 	o.bias_correction = o.equalize = 0;
 	if (c->item->by_layer) {
-		o.inline_bodies = 1; /* the analysis runs parts of the graph by themselves */
 		o.stop_after = "repair";
 		QN_TRY(qn_compile(c->m, &o));
 		QN_TRY(qn_analyze(c->m, o.ncalib, o.calib, NULL, take_layer, &layers, &all));

@@ -76,7 +76,6 @@ analyze(qn_ctx *ctx, analyzing *g, analysis *a)
 						g->compile.recipe_file != NULL
 					? "repair"
 					: "calibrate";
-	g->compile.inline_bodies = 1; /* parts of the graph are run by themselves */
 	const sample_list *on = g->data.n > 0 ? &g->data : &g->calib;
 	const qn_analyze_opts opts = {
 		.size = sizeof opts, .labels = g->labels, .plan = tell_plan, .plan_user = g};
