@@ -5,57 +5,21 @@
  *   static inline void net_io_dequantize_probs(const int8_t *q, float *x);
  *   static inline int net_io_quantize_rows(const float *x, int8_t *q, int32_t rank, const int32_t *dim);
  *
- * The values are those of ir/tensor_quant.c, bit for bit.  A tensor is walked as nested loops: one over
- * each axis that has parameters, and one over what is before, between and after them.  Where the type
- * leaves the shape open, the caller gives it, and it is checked against the type. */
-#include "codegen/emitter.h"
+ * The values are those of ir/tensor_quant.c, bit for bit; emit_io_walk.c has the loops and the checks of
+ * a shape that is given at run time. */
+#include "codegen/emit_io.h"
 
 #include <string.h>
-
-enum { LEVELS = 2 * QN_MAX_RANK + 1 };
 
 #define QUOTIENT_LIMIT 0x1p40 /* that of tensor_quant.c */
 
 /* ---- what a port needs ---- */
 
-typedef struct io {
-	const qn_emitter *e;
-	qn_port port;
-	bool to_quantized;
-	bool open;   /* its shape is given at run time */
-	bool single; /* arithmetic in f32, else in double */
-	bool narrow; /* storage of at most 16 bits, whose differences float holds exactly */
-	size_t n;    /* parameters */
-	bool zeros;  /* zero points differ: a table */
-	int64_t zp;  /* the one of all */
-	int32_t naxis;
-	int32_t axis[QN_MAX_RANK];
-	int64_t length[QN_MAX_RANK]; /* parameters along it */
-	int64_t block[QN_MAX_RANK];
-	const char *real; /* the C type of float values */
-} io;
-
-static void
-find_axes(io *p)
-{
-	const qn_elem *e = p->port.type->elem;
-	const qn_params *v = e->gran == QN_SUB_CHANNEL ? qn_scale_params(e->scale) : NULL;
-
-	p->naxis = e->gran == QN_PER_TENSOR ? 0 : e->naxis;
-	for (int32_t i = 0; i < p->naxis; i++) {
-		p->axis[i] = e->axis[i];
-		p->block[i] = e->gran == QN_SUB_CHANNEL ? e->block[i] : 1;
-		p->length[i] = e->gran == QN_PER_AXIS ? (int64_t)qn_elem_nparams(e) : 1;
-		if (v != NULL && e->axis[i] < v->rank)
-			p->length[i] = v->shape[e->axis[i]];
-	}
-}
-
 /* Why a port has no functions; NULL if it has them. */
 static const char *
-find_io(const qn_emitter *em, bool input, size_t k, io *p)
+find_io(const qn_emitter *em, bool input, size_t k, qn_io *p)
 {
-	*p = (io){.e = em, .port = qn_port_of(em, input, k), .to_quantized = input};
+	*p = (qn_io){.e = em, .port = qn_port_of(em, input, k), .to_quantized = input};
 	const qn_type *type = p->port.type;
 	const qn_elem *e = type->elem;
 	const qn_types *t = &em->g->model->types;
@@ -79,7 +43,7 @@ find_io(const qn_emitter *em, bool input, size_t k, io *p)
 	}
 	if (e->bits > 32 && (p->zeros || p->zp != 0))
 		return "its zero points can overflow";
-	find_axes(p);
+	qn_io_find_axes(p);
 	return NULL;
 }
 
@@ -87,7 +51,7 @@ find_io(const qn_emitter *em, bool input, size_t k, io *p)
 
 /* A literal of C with the value of v. */
 static void
-put_real(const io *p, double v, qn_buf *b)
+put_real(const qn_io *p, double v, qn_buf *b)
 {
 	const size_t from = b->n;
 
@@ -99,7 +63,7 @@ put_real(const io *p, double v, qn_buf *b)
 }
 
 static void
-put_table(const io *p, bool zeros, qn_buf *b)
+put_table(const qn_io *p, bool zeros, qn_buf *b)
 {
 	const qn_types *t = &p->e->g->model->types;
 
@@ -122,81 +86,11 @@ put_table(const io *p, bool zeros, qn_buf *b)
 	qn_buf_puts(b, "\n\t};\n");
 }
 
-/* ---- loops ---- */
-
-/* Level l: even ones go over what is before, between and after the axes, odd ones over an axis. */
-static void
-put_extent(const io *p, int32_t level, qn_buf *b)
-{
-	const qn_type *type = p->port.type;
-	const int32_t k = level / 2;
-	int64_t n = 1;
-
-	if (p->open) {
-		qn_buff(b, "n%d", level);
-		return;
-	}
-	if (level % 2 == 1) {
-		n = type->dim[p->axis[k]];
-	} else {
-		const int32_t end = k < p->naxis ? p->axis[k] : type->rank;
-
-		for (int32_t d = k > 0 ? p->axis[k - 1] + 1 : 0; d < end; d++)
-			n *= type->dim[d];
-	}
-	qn_buff(b, "%lld", (long long)n);
-}
-
-/* The index of a parameter at the loops' indices: (i1 / 2) * 3 + i3. */
-static void
-put_index(const io *p, qn_buf *b)
-{
-	if (p->naxis == 0)
-		qn_buf_putc(b, '0');
-	for (int32_t k = 0; k < p->naxis; k++) {
-		int64_t stride = 1;
-
-		for (int32_t j = k + 1; j < p->naxis; j++)
-			stride *= p->length[j];
-		qn_buf_puts(b, k > 0 ? " + " : "");
-		qn_buff(b, p->block[k] > 1 ? "i%d / %lld" : "i%d", 2 * k + 1,
-			(long long)p->block[k]);
-		if (stride > 1)
-			qn_buff(b, " * %lld", (long long)stride);
-	}
-}
-
-static void
-put_loops(const io *p, qn_buf *b)
-{
-	const int32_t levels = 2 * p->naxis + 1;
-
-	for (int32_t l = 0; l < levels; l++) {
-		qn_buf_putc(b, '\t');
-		for (int32_t i = 0; i < l; i++)
-			qn_buf_putc(b, '\t');
-		qn_buff(b, "for (i%d = 0; i%d < ", l, l);
-		put_extent(p, l, b);
-		qn_buff(b, "; i%d++%s) {\n", l, l + 1 == levels ? ", at++" : "");
-	}
-}
-
-static void
-put_ends(const io *p, qn_buf *b)
-{
-	for (int32_t l = 2 * p->naxis; l >= 0; l--) {
-		qn_buf_putc(b, '\t');
-		for (int32_t i = 0; i < l; i++)
-			qn_buf_putc(b, '\t');
-		qn_buf_puts(b, "}\n");
-	}
-}
-
 /* ---- one element ---- */
 
 /* The zero point, as C. */
 static void
-put_zero(const io *p, qn_buf *b)
+put_zero(const qn_io *p, qn_buf *b)
 {
 	if (p->zeros)
 		qn_buf_puts(b, "zero_point[k]");
@@ -208,7 +102,7 @@ put_zero(const io *p, qn_buf *b)
 
 /* What the quotient is limited to: an end of the storage range less the zero point. */
 static void
-put_bound(const io *p, int64_t end, qn_buf *b)
+put_bound(const qn_io *p, int64_t end, qn_buf *b)
 {
 	const char *type = p->narrow ? "float" : "double";
 
@@ -222,7 +116,7 @@ put_bound(const io *p, int64_t end, qn_buf *b)
 }
 
 static void
-put_quantize(const io *p, qn_buf *b)
+put_quantize(const qn_io *p, qn_buf *b)
 {
 	const qn_elem *e = p->port.type->elem;
 	const char *name = p->e->plan->name;
@@ -245,7 +139,7 @@ put_quantize(const io *p, qn_buf *b)
 }
 
 static void
-put_dequantize(const io *p, qn_buf *b)
+put_dequantize(const qn_io *p, qn_buf *b)
 {
 	const bool rounds = !p->single && p->port.type->elem->expressed == QN_PLAIN_f32;
 
@@ -255,63 +149,10 @@ put_dequantize(const io *p, qn_buf *b)
 	qn_buff(b, ") * scale[k]%s;\n", rounds ? ")" : "");
 }
 
-/* ---- the shape at run time ---- */
-
-/* Known lengths of an axis: parameters times their block, or, with a short last block, between two. */
-static void
-put_axis_check(const io *p, int32_t k, qn_buf *b)
-{
-	const int64_t whole = p->length[k] * p->block[k];
-	const int32_t a = p->axis[k];
-
-	if (p->port.type->elem->partial && p->block[k] > 1)
-		qn_buff(b,
-			"\tif (dim[%d] <= %lld || dim[%d] > %lld || dim[%d] < %lld)\n"
-			"\t\treturn %s_IO_SHAPE;\n",
-			a, (long long)(whole - p->block[k]), a, (long long)whole, a,
-			(long long)p->block[k], p->e->macro);
-	else
-		qn_buff(b, "\tif (dim[%d] != %lld)\n\t\treturn %s_IO_SHAPE;\n", a, (long long)whole,
-			p->e->macro);
-}
-
-static void
-put_shape_check(const io *p, qn_buf *b)
-{
-	const qn_type *type = p->port.type;
-	const char *macro = p->e->macro;
-
-	if (type->rank >= 0)
-		qn_buff(b, "\tif (rank != %d)\n\t\treturn %s_IO_RANK;\n", type->rank, macro);
-	else
-		qn_buff(b, "\tif (rank < %d || rank > %d)\n\t\treturn %s_IO_RANK;\n",
-			p->naxis > 0 ? p->axis[p->naxis - 1] + 1 : 0, (int)QN_MAX_RANK, macro);
-	qn_buff(b,
-		"\tfor (d = 0; d < rank; d++)\n\t\tif (dim[d] < %d)\n\t\t\treturn %s_IO_SHAPE;\n",
-		p->port.type->elem->gran == QN_SUB_CHANNEL ? 1 : 0, macro);
-	for (int32_t i = 0; i < type->rank; i++)
-		if (type->dim[i] != QN_DYNAMIC)
-			qn_buff(b, "\tif (dim[%d] != %lld)\n\t\treturn %s_IO_SHAPE;\n", i,
-				(long long)type->dim[i], macro);
-	for (int32_t k = 0; k < p->naxis; k++)
-		put_axis_check(p, k, b);
-	for (int32_t l = 0; l <= 2 * p->naxis; l++) {
-		const int32_t k = l / 2;
-
-		if (l % 2 == 1) {
-			qn_buff(b, "\tn%d = (size_t)dim[%d];\n", l, p->axis[k]);
-			continue;
-		}
-		qn_buff(b, "\tfor (d = %d; d < ", k > 0 ? p->axis[k - 1] + 1 : 0);
-		qn_buff(b, k < p->naxis ? "%d" : "rank", k < p->naxis ? p->axis[k] : 0);
-		qn_buff(b, "; d++)\n\t\tn%d *= (size_t)dim[d];\n", l);
-	}
-}
-
 /* ---- functions ---- */
 
 static void
-put_variables(const io *p, qn_buf *b)
+put_variables(const qn_io *p, qn_buf *b)
 {
 	const int32_t levels = 2 * p->naxis + 1;
 
@@ -327,7 +168,7 @@ put_variables(const io *p, qn_buf *b)
 }
 
 static void
-put_function(const io *p, qn_buf *b)
+put_function(const qn_io *p, qn_buf *b)
 {
 	const char *code = qn_ctype(p->port.type->elem->plain);
 
@@ -352,14 +193,14 @@ put_function(const io *p, qn_buf *b)
 		p->open ? ", int32_t rank, const int32_t *dim" : "");
 	put_variables(p, b);
 	if (p->open)
-		put_shape_check(p, b);
-	put_loops(p, b);
+		qn_io_shape_check(p, b);
+	qn_io_loops(p, b);
 	for (int32_t i = 0; i < 2; i++) {
 		for (int32_t l = 0; l <= 2 * p->naxis + 1; l++)
 			qn_buf_putc(b, '\t');
 		if (i == 0) {
 			qn_buf_puts(b, "k = ");
-			put_index(p, b);
+			qn_io_index(p, b);
 			qn_buf_puts(b, ";\n");
 		} else if (p->to_quantized) {
 			put_quantize(p, b);
@@ -367,7 +208,7 @@ put_function(const io *p, qn_buf *b)
 			put_dequantize(p, b);
 		}
 	}
-	put_ends(p, b);
+	qn_io_ends(p, b);
 	if (p->open)
 		qn_buff(b, "\treturn %s_IO_OK;\n", p->e->macro);
 	qn_buf_puts(b, "}\n");
@@ -396,7 +237,7 @@ qn_emit_io(qn_emitter *e, qn_buf *b)
 {
 	const char *name = e->plan->name, *macro = e->macro;
 	bool narrow = false, wide = false;
-	io p;
+	qn_io p;
 
 	qn_emit_notice(e, "_io.h", "float values in and out", b);
 	qn_buff(b,
