@@ -4,114 +4,11 @@
  *   start 0, step 1, LESS (time, 28)      28 steps: the first k for which 28 - (0 + 1 k) > 0 is false
  *
  * What is not certain is left to unrolling, which follows every constant. */
-#include "import/tflite_while.h"
+#include "import/tflite_while_view.h"
 
 enum { FIELD_CONDITION, FIELD_BODY };
 
-/* A subgraph's tables. */
-typedef struct view {
-	const qn_tfl_while *w;
-	qn_flat_vector in, out, tensors, ops;
-} view;
-
-typedef struct op_view {
-	int64_t code;
-	qn_flat_vector in, out;
-	qn_flat_table options;
-} op_view;
-
-static bool
-open_view(const qn_tfl_while *w, int64_t index, uint32_t nout, view *v)
-{
-	const qn_tfl *f = w->o->f;
-
-	*v = (view){.w = w};
-	if (index < 1 || (uint64_t)index >= f->graphs.n)
-		return false;
-	const qn_flat_table graph = qn_flat_table_at(&f->graphs, (size_t)index);
-	v->in = qn_flat_vector_in(&graph, QN_TFL_FIELD_graph_inputs, 4);
-	v->out = qn_flat_vector_in(&graph, QN_TFL_FIELD_graph_outputs, 4);
-	v->tensors = qn_flat_vector_in(&graph, QN_TFL_FIELD_graph_tensors, 4);
-	v->ops = qn_flat_vector_in(&graph, QN_TFL_FIELD_graph_operators, 4);
-	return v->in.n == w->n && v->out.n == nout;
-}
-
-static op_view
-op_at(const view *v, size_t i)
-{
-	const qn_flat_table t = qn_flat_table_at(&v->ops, i);
-
-	return (op_view){.code = qn_tfl_code_of(v->w->o->f, &t),
-			 .in = qn_flat_vector_in(&t, QN_TFL_FIELD_operator_inputs, 4),
-			 .out = qn_flat_vector_in(&t, QN_TFL_FIELD_operator_outputs, 4),
-			 .options = qn_flat_table_in(&t, QN_TFL_FIELD_operator_options)};
-}
-
-static int64_t
-element(const qn_flat_vector *list, size_t i)
-{
-	return i < list->n ? qn_flat_int_at(list, i, QN_FLAT_I32) : -1;
-}
-
-/* The operator whose first result is a tensor; false: there is none. */
-static bool
-maker(const view *v, int64_t tensor, op_view *out)
-{
-	for (size_t i = 0; i < v->ops.n; i++) {
-		*out = op_at(v, i);
-		if (tensor >= 0 && element(&out->out, 0) == tensor)
-			return true;
-	}
-	return false;
-}
-
-/* The variable that a tensor is the input of; -1: of none. */
-static int32_t
-input_of(const view *v, int64_t tensor)
-{
-	for (size_t i = 0; i < v->in.n && tensor >= 0; i++)
-		if (element(&v->in, i) == tensor)
-			return (int32_t)i;
-	return -1;
-}
-
-static qn_flat_table
-tensor_of(const view *v, int64_t tensor)
-{
-	const qn_flat_table none = {0};
-
-	return tensor >= 0 ? qn_flat_table_at(&v->tensors, (size_t)tensor) : none;
-}
-
-static int64_t
-type_of(const qn_flat_table *t)
-{
-	return qn_flat_int(t, QN_TFL_FIELD_tensor_type, QN_FLAT_I8, 0);
-}
-
 /* ---- integers ---- */
-
-/* The only element of a constant; false: it is none. */
-static bool
-constant(const view *v, int64_t tensor, int64_t *out)
-{
-	enum { INT32 = 2, INT64 = 4 };
-	const qn_flat_table t = tensor_of(v, tensor);
-	const int64_t type = type_of(&t);
-	const size_t buffer = (size_t)qn_flat_int(&t, QN_TFL_FIELD_tensor_buffer, QN_FLAT_U32, 0);
-	const qn_flat_table b = qn_flat_table_at(&v->w->o->f->buffers, buffer);
-	const qn_flat_vector bytes = qn_flat_vector_in(&b, QN_TFL_FIELD_buffer_data, 1);
-	qn_flat_vector value = bytes;
-
-	if (t.at == 0 || b.at == 0 || (type != INT32 && type != INT64) ||
-	    bytes.n != (type == INT32 ? 4U : 8U))
-		return false;
-	value.n = 1;
-	value.each = (uint32_t)bytes.n;
-	*out = qn_importer_near(
-		qn_flat_int_at(&value, 0, type == INT32 ? QN_FLAT_I32 : QN_FLAT_I64));
-	return true;
-}
 
 /* The integer that a variable begins with; false: it is not known. */
 static bool
@@ -129,14 +26,14 @@ begins_with(const qn_tfl_while *w, uint32_t var, int64_t *out)
 
 /* Whether a tensor is start + step * the number of the step. */
 static bool
-line(const view *v, int64_t tensor, int64_t *start, int64_t *step)
+line(const qn_tfl_view *v, int64_t tensor, int64_t *start, int64_t *step)
 {
-	const int32_t k = input_of(v, tensor);
+	const int32_t k = qn_tfl_view_input(v, tensor);
 	const qn_tfl_while_var *var = k >= 0 ? &v->w->var[k] : NULL;
 
 	*step = 0;
 	if (var == NULL)
-		return constant(v, tensor, start);
+		return qn_tfl_view_constant(v, tensor, start);
 	if (var->role == QN_TFL_SAME)
 		return begins_with(v->w, (uint32_t)k, start);
 	*start = var->count.start;
@@ -166,7 +63,7 @@ while_not_zero(int64_t at, int64_t each)
 
 /* For how many steps a truth value of the condition is true; -1: it is not known. */
 static int64_t
-steps_of(const view *v, int64_t tensor, int depth)
+steps_of(const qn_tfl_view *v, int64_t tensor, int depth)
 {
 	static const struct {
 		qn_tfl_builtin code;
@@ -176,16 +73,17 @@ steps_of(const view *v, int64_t tensor, int depth)
 		      {QN_TFL_GREATER, -1, 0},
 		      {QN_TFL_GREATER_EQUAL, -1, 1}};
 	int64_t a, b, each_a, each_b;
-	op_view n;
+	qn_tfl_view_op n;
 
-	if (depth > 8 || !maker(v, tensor, &n) || n.in.n != 2)
+	if (depth > 8 || !qn_tfl_view_maker(v, tensor, &n) || n.in.n != 2)
 		return -1;
 	if (n.code == QN_TFL_LOGICAL_AND) {
-		a = steps_of(v, element(&n.in, 0), depth + 1);
-		b = steps_of(v, element(&n.in, 1), depth + 1);
+		a = steps_of(v, qn_tfl_view_element(&n.in, 0), depth + 1);
+		b = steps_of(v, qn_tfl_view_element(&n.in, 1), depth + 1);
 		return a < 0 || b < 0 ? -1 : a < b ? a : b;
 	}
-	if (!line(v, element(&n.in, 0), &a, &each_a) || !line(v, element(&n.in, 1), &b, &each_b))
+	if (!line(v, qn_tfl_view_element(&n.in, 0), &a, &each_a) ||
+	    !line(v, qn_tfl_view_element(&n.in, 1), &b, &each_b))
 		return -1;
 	if (n.code == QN_TFL_NOT_EQUAL)
 		return while_not_zero(b - a, each_b - each_a);
@@ -219,18 +117,18 @@ too_many(const qn_tfl_while *w)
 
 /* start + step of a variable whose next value is itself and a constant. */
 static bool
-is_counted(const view *body, uint32_t k, qn_tfl_counter *c)
+is_counted(const qn_tfl_view *body, uint32_t k, qn_tfl_counter *c)
 {
-	const int64_t self = element(&body->in, k);
-	op_view n;
+	const int64_t self = qn_tfl_view_element(&body->in, k);
+	qn_tfl_view_op n;
 	int64_t by;
 
-	if (!maker(body, element(&body->out, k), &n) || n.in.n != 2 ||
+	if (!qn_tfl_view_maker(body, qn_tfl_view_element(&body->out, k), &n) || n.in.n != 2 ||
 	    (n.code != QN_TFL_ADD && n.code != QN_TFL_SUB) || !begins_with(body->w, k, &c->start))
 		return false;
-	const bool second = n.code == QN_TFL_ADD && element(&n.in, 1) == self;
-	if (element(&n.in, second ? 1 : 0) != self ||
-	    !constant(body, element(&n.in, second ? 0 : 1), &by))
+	const bool second = n.code == QN_TFL_ADD && qn_tfl_view_element(&n.in, 1) == self;
+	if (qn_tfl_view_element(&n.in, second ? 1 : 0) != self ||
+	    !qn_tfl_view_constant(body, qn_tfl_view_element(&n.in, second ? 0 : 1), &by))
 		return false;
 	c->step = n.code == QN_TFL_SUB ? -by : by;
 	c->at = -1;
@@ -239,7 +137,7 @@ is_counted(const view *body, uint32_t k, qn_tfl_counter *c)
 
 /* Whether an operator makes a vector of a counter among zeros: PACK (time, 0, 0). */
 static bool
-is_place(const view *body, const op_view *n, qn_tfl_counter *c)
+is_place(const qn_tfl_view *body, const qn_tfl_view_op *n, qn_tfl_counter *c)
 {
 	int64_t zero;
 	bool found = false;
@@ -247,13 +145,14 @@ is_place(const view *body, const op_view *n, qn_tfl_counter *c)
 	if (n->code != QN_TFL_PACK || n->in.n > QN_MAX_RANK)
 		return false;
 	for (size_t i = 0; i < n->in.n; i++) {
-		const int32_t var = input_of(body, element(&n->in, i));
+		const int32_t var = qn_tfl_view_input(body, qn_tfl_view_element(&n->in, i));
 
 		if (var >= 0 && body->w->var[var].role == QN_TFL_COUNTED && !found) {
 			*c = body->w->var[var].count;
 			c->at = (int32_t)i;
 			found = true;
-		} else if (!constant(body, element(&n->in, i), &zero) || zero != 0) {
+		} else if (!qn_tfl_view_constant(body, qn_tfl_view_element(&n->in, i), &zero) ||
+			   zero != 0) {
 			return false;
 		}
 	}
@@ -262,36 +161,39 @@ is_place(const view *body, const op_view *n, qn_tfl_counter *c)
 
 /* Whether a variable is set slice by slice, at a counter that counts all of them. */
 static bool
-is_stacked(const view *body, uint32_t k, qn_tfl_counter *c)
+is_stacked(const qn_tfl_view *body, uint32_t k, qn_tfl_counter *c)
 {
 	const qn_type *type = qn_importer_type(body->w->o->im, body->w->o->in[k]);
-	op_view n, place;
+	qn_tfl_view_op n, place;
 
-	if (!maker(body, element(&body->out, k), &n) || n.code != QN_TFL_DYNAMIC_UPDATE_SLICE ||
-	    element(&n.in, 0) != element(&body->in, k) || !maker(body, element(&n.in, 2), &place) ||
+	if (!qn_tfl_view_maker(body, qn_tfl_view_element(&body->out, k), &n) ||
+	    n.code != QN_TFL_DYNAMIC_UPDATE_SLICE ||
+	    qn_tfl_view_element(&n.in, 0) != qn_tfl_view_element(&body->in, k) ||
+	    !qn_tfl_view_maker(body, qn_tfl_view_element(&n.in, 2), &place) ||
 	    !is_place(body, &place, c) || c->at >= type->rank || type->dim[c->at] != body->w->count)
 		return false;
-	const qn_flat_table update = tensor_of(body, element(&n.in, 1));
+	const qn_flat_table update = qn_tfl_view_tensor(body, qn_tfl_view_element(&n.in, 1));
 	const qn_flat_vector dim = qn_flat_vector_in(&update, QN_TFL_FIELD_tensor_shape, 4);
-	return (int32_t)dim.n == type->rank && element(&dim, (size_t)c->at) == 1 &&
+	return (int32_t)dim.n == type->rank && qn_tfl_view_element(&dim, (size_t)c->at) == 1 &&
 	       ((c->start == 0 && c->step == 1) ||
 		(c->start == body->w->count - 1 && c->step == -1));
 }
 
 /* Whether an operator may read a tensor that has no value, because it counts or is stacked. */
 static bool
-may_read(const view *body, const op_view *n, size_t i, uint32_t k)
+may_read(const qn_tfl_view *body, const qn_tfl_view_op *n, size_t i, uint32_t k)
 {
 	const qn_tfl_while_var *var = &body->w->var[k];
-	const int64_t made = element(&n->out, 0);
+	const int64_t made = qn_tfl_view_element(&n->out, 0);
 	qn_tfl_counter c;
 
 	if (var->role == QN_TFL_STACKED)
-		return i == 0 && made == element(&body->out, k);
+		return i == 0 && made == qn_tfl_view_element(&body->out, k);
 	if (n->code == QN_TFL_ADD || n->code == QN_TFL_SUB)
-		return made == element(&body->out, k);
+		return made == qn_tfl_view_element(&body->out, k);
 	if (n->code == QN_TFL_GATHER) {
-		const qn_flat_table index = tensor_of(body, element(&n->in, 1));
+		const qn_flat_table index =
+			qn_tfl_view_tensor(body, qn_tfl_view_element(&n->in, 1));
 
 		return i == 1 && (var->count.step == 1 || var->count.step == -1) &&
 		       qn_flat_int(&n->options, 1, QN_FLAT_I32, 0) == 0 &&
@@ -303,44 +205,48 @@ may_read(const view *body, const op_view *n, size_t i, uint32_t k)
 /* Whether a tensor that has no value because an operator of the body counts it, or puts it in a vector of places,
  * is read only by what stacks. */
 static bool
-made_ok(const view *body, const op_view *n, size_t i, size_t nplace, const int64_t *place)
+made_ok(const qn_tfl_view *body, const qn_tfl_view_op *n, size_t i, size_t nplace,
+	const int64_t *place)
 {
-	const int64_t tensor = element(&n->in, i), made = element(&n->out, 0);
+	const int64_t tensor = qn_tfl_view_element(&n->in, i),
+		      made = qn_tfl_view_element(&n->out, 0);
 	bool is_placed = false;
 
 	for (uint32_t k = 0; k < body->w->n; k++)
-		if (body->w->var[k].role >= QN_TFL_COUNTED && element(&body->out, k) == tensor)
+		if (body->w->var[k].role >= QN_TFL_COUNTED &&
+		    qn_tfl_view_element(&body->out, k) == tensor)
 			return false;
 	for (size_t k = 0; k < nplace; k++)
 		is_placed = is_placed || place[k] == tensor;
 	for (uint32_t k = 0; k < body->w->n && is_placed; k++)
-		if (body->w->var[k].role == QN_TFL_STACKED && element(&body->out, k) == made)
+		if (body->w->var[k].role == QN_TFL_STACKED &&
+		    qn_tfl_view_element(&body->out, k) == made)
 			return i == 2;
 	return !is_placed;
 }
 
 /* The vectors of places of the body; how many, -1: too many. */
 static int32_t
-places(const view *body, size_t most, int64_t *place)
+places(const qn_tfl_view *body, size_t most, int64_t *place)
 {
 	qn_tfl_counter c;
 	size_t n = 0;
 
 	for (size_t i = 0; i < body->ops.n; i++) {
-		const op_view o = op_at(body, i);
+		const qn_tfl_view_op o = qn_tfl_view_op_at(body, i);
 
 		if (!is_place(body, &o, &c))
 			continue;
 		if (n == most)
 			return -1;
-		place[n++] = element(&o.out, 0);
+		place[n++] = qn_tfl_view_element(&o.out, 0);
 	}
 	return (int32_t)n;
 }
 
 /* Whether an operator does the same in each step, and keeps nothing from run to run. */
 static bool
-op_ok(const view *body, const op_view *n, size_t nplace, const int64_t *place)
+op_ok(const qn_tfl_view *body, const qn_tfl_view_op *n, size_t nplace, const int64_t *place)
 {
 	static const qn_tfl_builtin others[] = {
 		QN_TFL_IF,         QN_TFL_WHILE,         QN_TFL_CALL,           QN_TFL_CALL_ONCE,
@@ -350,9 +256,9 @@ op_ok(const view *body, const op_view *n, size_t nplace, const int64_t *place)
 		if ((int64_t)others[k] == n->code)
 			return false;
 	for (size_t i = 0; i < n->in.n && i < QN_TFL_MOST_INPUTS; i++) {
-		const int64_t tensor = element(&n->in, i);
-		const qn_flat_table t = tensor_of(body, tensor);
-		const int32_t k = input_of(body, tensor);
+		const int64_t tensor = qn_tfl_view_element(&n->in, i);
+		const qn_flat_table t = qn_tfl_view_tensor(body, tensor);
+		const int32_t k = qn_tfl_view_input(body, tensor);
 
 		if (qn_flat_int(&t, QN_TFL_FIELD_tensor_is_variable, QN_FLAT_U8, 0) != 0)
 			return false;
@@ -366,14 +272,14 @@ op_ok(const view *body, const op_view *n, size_t nplace, const int64_t *place)
 }
 
 static bool
-body_ok(const view *body)
+body_ok(const qn_tfl_view *body)
 {
 	int64_t place[QN_TFL_MOST_OUTPUTS];
 	const int32_t nplace = places(body, QN_COUNT(place), place);
 	bool ok = nplace >= 0;
 
 	for (size_t i = 0; i < body->ops.n && ok; i++) {
-		const op_view n = op_at(body, i);
+		const qn_tfl_view_op n = qn_tfl_view_op_at(body, i);
 
 		ok = op_ok(body, &n, (size_t)nplace, place);
 	}
@@ -382,7 +288,7 @@ body_ok(const view *body)
 
 /* Whether what is carried on is certain not to be a shape or a place, which must be known. */
 static bool
-may_carry(const view *body, uint32_t k)
+may_carry(const qn_tfl_view *body, uint32_t k)
 {
 	const qn_tfl_op *o = body->w->o;
 	const qn_type *type = qn_importer_type(o->im, o->in[k]);
@@ -395,24 +301,24 @@ may_carry(const view *body, uint32_t k)
 bool
 qn_tfl_while_find(qn_tfl_op *o, qn_tfl_while *w)
 {
-	view condition, body;
+	qn_tfl_view condition, body;
 
 	*w = (qn_tfl_while){.o = o, .n = o->nin};
 	if (o->nout != o->nin ||
-	    !open_view(w, qn_tfl_option(o, FIELD_CONDITION, 0), 1, &condition) ||
-	    !open_view(w, qn_tfl_option(o, FIELD_BODY, 0), w->n, &body))
+	    !qn_tfl_view_open(w, qn_tfl_option(o, FIELD_CONDITION, 0), 1, &condition) ||
+	    !qn_tfl_view_open(w, qn_tfl_option(o, FIELD_BODY, 0), w->n, &body))
 		return false;
 	for (uint32_t k = 0; k < w->n; k++) {
 		qn_tfl_while_var *var = &w->var[k];
 
 		var->count.of = w;
 		var->count.var = (int32_t)k;
-		if (element(&body.out, k) == element(&body.in, k))
+		if (qn_tfl_view_element(&body.out, k) == qn_tfl_view_element(&body.in, k))
 			var->role = QN_TFL_SAME;
 		else if (is_counted(&body, k, &var->count))
 			var->role = QN_TFL_COUNTED;
 	}
-	w->count = steps_of(&condition, element(&condition.out, 0), 0);
+	w->count = steps_of(&condition, qn_tfl_view_element(&condition.out, 0), 0);
 	if (w->count < 2 || o->f->flat.damage != NULL || too_many(w))
 		return false;
 	for (uint32_t k = 0; k < w->n; k++) {
