@@ -4,7 +4,7 @@
  *   layout_scaled.c    plain, TensorScaled, BlockScaled, BlockScaledI4: checks, formulas
  *   layout_super.c     SuperBlockOffsetScaled_4_6
  *   layout_ggml.c      packed blocks of 32, layout_k.c of 256: unpack
- *   layout_ggml_quantize.c, layout_k_quantize.c   the reference's rounding */
+ *   layout_ggml_quantize.c, layout_k_quantize.c   the reference's rounding; layout_k_fit.c its search for scales */
 #ifndef QN_IR_LAYOUT_IMPL_H
 #define QN_IR_LAYOUT_IMPL_H
 
