@@ -68,6 +68,16 @@ void qn_read_states_end(qn_reader *r, size_t next);
 /* After the word streamed. */
 bool qn_read_streamed(qn_reader *r);
 
+/* The value of a name that a text gives after %; 0 when it is unknown, which is reported, or its node is wrong. */
+qn_id qn_read_value(qn_reader *r, const char *place, const char *name);
+/* (%x: type, …), the inputs of a graph; %name = op …, a node of it (graph_parse_node.c). */
+bool qn_read_signature(qn_reader *r);
+bool qn_read_node(qn_reader *r);
+
+/* After the words param and symbol (graph_parse_symbol.c). */
+bool qn_read_param(qn_reader *r);
+bool qn_read_symbol(qn_reader *r);
+
 /* graph @name(…) { … } after the word graph. */
 bool qn_read_graph(qn_reader *r);
 
