@@ -4,15 +4,12 @@
  *
  *   F  forward: old file -> .old, temporary file -> its name; where there is none, that is done;
  *      of a file that goes the first half alone
- *   B  back:    .old -> its name; a name that was new goes; temporary files go
- *
- *   "F" crc32 "quern-commit-1" NUL { kind  tmp NUL old NUL name NUL }…
- *   kind: "n" a new name, "r" a file is replaced, "d" it goes */
+ *   B  back:    .old -> its name; a name that was new goes; temporary files go */
 #ifndef _XOPEN_SOURCE
 #define _XOPEN_SOURCE 700
 #endif
 
-#include "formats/commit.h"
+#include "formats/commit_journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,25 +23,8 @@
 #include "formats/file.h"
 #include "formats/file_open.h"
 #include "ir/diag.h"
-#include "ir/tensor.h"
 
-enum { CRC_FROM = 1, BODY_FROM = 9, MOST_BYTES = 1 << 22 };
-
-static const char title[] = "quern-commit-1";
-
-/* Paths of one file on its way. */
-typedef struct step {
-	const char *tmp, *old, *name;
-	bool fresh, gone;
-} step;
-
-typedef struct journal {
-	const char *path, *tmp;
-	const char *folder;
-	size_t n;
-	step *step;
-	const qn_folder_lock *lock;
-} journal;
+enum { MOST_BYTES = 1 << 22 }; /* of a journal */
 
 /* ---- carrying it out: an errno, 0 when all is done ---- */
 
@@ -65,7 +45,7 @@ removed(const char *path)
 /* The file keeps a second name where the file system has hard links; elsewhere it loses its own
  * for a moment. */
 static int
-set_aside(const step *s)
+set_aside(const qn_journal_step *s)
 {
 	if (s->fresh || link(s->name, s->old) == 0 || errno == EEXIST || errno == ENOENT)
 		return 0;
@@ -73,10 +53,10 @@ set_aside(const step *s)
 }
 
 static int
-go_forward(const journal *j)
+go_forward(const qn_journal *j)
 {
 	for (size_t i = 0; i < j->n; i++) {
-		const step *s = &j->step[i];
+		const qn_journal_step *s = &j->step[i];
 
 		if (s->gone && rename(s->name, s->old) != 0 && errno != ENOENT)
 			return errno;
@@ -92,12 +72,12 @@ go_forward(const journal *j)
 }
 
 static int
-go_back(const journal *j)
+go_back(const qn_journal *j)
 {
 	int error = 0;
 
 	for (size_t i = 0; i < j->n; i++) {
-		const step *s = &j->step[i];
+		const qn_journal_step *s = &j->step[i];
 		int e = 0;
 
 		if (s->fresh && !s->gone && !is_there(s->tmp))
@@ -114,7 +94,7 @@ go_back(const journal *j)
 /* After the last rename, in either direction.  Old files without a journal are swept, so the
  * journal goes first. */
 static void
-finish(const journal *j)
+finish(const qn_journal *j)
 {
 	if (removed(j->path) != 0)
 		return;
@@ -123,16 +103,6 @@ finish(const journal *j)
 }
 
 /* ---- its file ---- */
-
-static const char *
-path_of(qn_arena *a, const char *folder, const char *name)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, a);
-	qn_buff(&b, "%s%s", folder, name);
-	return qn_buf_str(&b);
-}
 
 /* Each user has a journal of his own: that of another one is not to be trusted. */
 static const char *
@@ -143,84 +113,6 @@ journal_path(qn_arena *a, const char *folder)
 	qn_buf_init(&b, a);
 	qn_buff(&b, "%s.quern-%u.commit", folder, (unsigned)geteuid());
 	return qn_buf_str(&b);
-}
-
-static void
-put_text(qn_buf *b, const char *s)
-{
-	qn_buf_put(b, s, strlen(s) + 1);
-}
-
-static void
-print(qn_buf *b, size_t n, const qn_commit_file *f)
-{
-	qn_buf body;
-
-	qn_buf_init(&body, b->arena);
-	put_text(&body, title);
-	for (size_t i = 0; i < n; i++) {
-		qn_buf_putc(&body, f[i].gone ? 'd' : f[i].fresh ? 'n' : 'r');
-		put_text(&body, f[i].tmp);
-		put_text(&body, f[i].old);
-		put_text(&body, f[i].name);
-	}
-	qn_buff(b, "F%08x", (unsigned)qn_crc32(0, body.data, body.n));
-	qn_buf_put(b, body.data, body.n);
-}
-
-/* The text at *at up to its NUL, NULL when there is none; *at goes on after it. */
-static const char *
-take_text(const char **at, const char *end)
-{
-	const char *s = *at;
-	const char *nul = memchr(s, '\0', (size_t)(end - s));
-
-	if (nul != NULL)
-		*at = nul + 1;
-	return nul != NULL ? s : NULL;
-}
-
-static bool
-is_ours(const char *name)
-{
-	return strncmp(name, ".quern-", 7) == 0 && strchr(name, '/') == NULL;
-}
-
-static bool
-parse_step(qn_arena *a, const char *folder, const char **at, const char *end, step *s)
-{
-	char kind = *(*at)++;
-	const char *tmp = take_text(at, end);
-	const char *old = tmp != NULL ? take_text(at, end) : NULL;
-	const char *name = old != NULL ? take_text(at, end) : NULL;
-
-	if (name == NULL || !is_ours(tmp) || !is_ours(old) || name[0] == '\0' ||
-	    strchr(name, '/') != NULL || (kind != 'n' && kind != 'r' && kind != 'd'))
-		return false;
-	*s = (step){path_of(a, folder, tmp), path_of(a, folder, old), path_of(a, folder, name),
-		    kind == 'n', kind == 'd'};
-	return true;
-}
-
-static bool
-parse(qn_arena *a, journal *j, const char *text, size_t n)
-{
-	const char *at = text + BODY_FROM, *end = text + n;
-	size_t cap = 0;
-	qn_buf crc;
-
-	qn_buf_init(&crc, a);
-	if (n < BODY_FROM + sizeof title || memcmp(at, title, sizeof title) != 0)
-		return false;
-	qn_buff(&crc, "%08x", (unsigned)qn_crc32(0, at, n - BODY_FROM));
-	if (memcmp(text + CRC_FROM, crc.data, 8) != 0 || (text[0] != 'F' && text[0] != 'B'))
-		return false;
-	for (at += sizeof title; at < end; j->n++) {
-		j->step = qn_arena_grow(a, j->step, &cap, j->n + 1, sizeof *j->step);
-		if (!parse_step(a, j->folder, &at, end, &j->step[j->n]))
-			return false;
-	}
-	return true;
 }
 
 /* Whether there is one of this user's. */
@@ -234,7 +126,7 @@ has_journal(const char *path)
 
 /* Whether a file of the folder is part of the change. */
 static bool
-concerns(const journal *j, const char *name)
+concerns(const qn_journal *j, const char *name)
 {
 	for (size_t i = 0; i < j->n; i++)
 		if (strcmp(qn_path_base(j->step[i].name), name) == 0)
@@ -247,14 +139,14 @@ concerns(const journal *j, const char *name)
 static qn_status
 recover(qn_arena *a, const char *folder, const char *name, const qn_folder_lock *lock)
 {
-	journal j = {.path = journal_path(a, folder), .folder = folder, .lock = lock};
+	qn_journal j = {.path = journal_path(a, folder), .folder = folder, .lock = lock};
 	const char *text;
 	size_t n;
 
 	if (!has_journal(j.path))
 		return QN_OK;
 	QN_TRY(qn_file_map_as_is(a, j.path, &text, &n));
-	if (n > MOST_BYTES || !parse(a, &j, text, n))
+	if (n > MOST_BYTES || !qn_journal_parse(a, &j, text, n))
 		return qn_report(a->env, QN_EIO, "file.commit", j.path,
 				 "the journal of an interrupted command is damaged; remove it and "
 				 "create the files of this folder again");
@@ -314,7 +206,7 @@ qn_files_settle(qn_arena *a, const char *path)
 /* ---- a commit ---- */
 
 static int
-write_journal(const journal *j, const char *text, size_t n)
+write_journal(const qn_journal *j, const char *text, size_t n)
 {
 	int fd = qn_file_open(j->tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 
@@ -334,7 +226,7 @@ write_journal(const journal *j, const char *text, size_t n)
 
 /* From now on the journal goes the other way. */
 static bool
-turn_back(const journal *j)
+turn_back(const qn_journal *j)
 {
 	int fd = qn_file_open(j->path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0);
 
@@ -345,7 +237,7 @@ turn_back(const journal *j)
 }
 
 static qn_status
-commit_set(qn_arena *a, journal *j, const qn_commit_file *file, bool *kept)
+commit_set(qn_arena *a, qn_journal *j, const qn_commit_file *file, bool *kept)
 {
 	qn_env *env = a->env;
 	const char *place = j->step[0].name;
@@ -355,7 +247,7 @@ commit_set(qn_arena *a, journal *j, const qn_commit_file *file, bool *kept)
 		if (!j->step[i].gone && !is_there(j->step[i].tmp))
 			return qn_file_fail(env, "file.write", j->step[i].name, ENOENT);
 	qn_buf_init(&text, a);
-	print(&text, j->n, file);
+	qn_journal_print(&text, j->n, file);
 	int error = write_journal(j, text.data, text.n);
 	if (error != 0)
 		return qn_file_fail(env, "file.write", place, error);
@@ -381,24 +273,25 @@ commit_set(qn_arena *a, journal *j, const qn_commit_file *file, bool *kept)
 }
 
 static void
-prepare(qn_arena *a, journal *j, uint64_t id, size_t n, qn_commit_file *file)
+prepare(qn_arena *a, qn_journal *j, uint64_t id, size_t n, qn_commit_file *file)
 {
 	char tmp[QN_TMP_NAME_CAPACITY];
 
 	j->path = journal_path(a, j->folder);
 	qn_tmp_name(tmp, sizeof tmp, "", id, SIZE_MAX);
-	j->tmp = path_of(a, j->folder, tmp);
+	j->tmp = qn_journal_path_in(a, j->folder, tmp);
 	j->n = n;
-	j->step = QN_NEW(a, step, n);
+	j->step = QN_NEW(a, qn_journal_step, n);
 	for (size_t i = 0; i < n; i++) {
 		qn_buf old;
 
 		qn_buf_init(&old, a);
 		qn_buff(&old, "%.*s.old", (int)(strlen(file[i].tmp) - 4), file[i].tmp);
 		file[i].old = qn_buf_str(&old);
-		j->step[i] = (step){
-			path_of(a, j->folder, file[i].tmp), path_of(a, j->folder, file[i].old),
-			path_of(a, j->folder, file[i].name), file[i].fresh, file[i].gone};
+		j->step[i] = (qn_journal_step){qn_journal_path_in(a, j->folder, file[i].tmp),
+					       qn_journal_path_in(a, j->folder, file[i].old),
+					       qn_journal_path_in(a, j->folder, file[i].name),
+					       file[i].fresh, file[i].gone};
 	}
 }
 
@@ -406,7 +299,7 @@ qn_status
 qn_files_commit(qn_arena *a, const char *folder, uint64_t id, size_t n, qn_commit_file *file,
 		bool *kept)
 {
-	journal j = {.folder = folder};
+	qn_journal j = {.folder = folder};
 	qn_folder_lock *lock;
 
 	*kept = false;

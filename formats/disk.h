@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* disk.h - files of the file system: what formats/file_source.c asks when neither the host's memory
  * nor its callback has a file.  Without the file system (QUERN_FILES=OFF) no_disk.c stands in for
- * file.c, file_write.c, file_link.c, commit.c, folder.c and folder_lock.c. */
+ * file.c, file_write.c, file_link.c, commit.c, commit_journal.c, folder.c and folder_lock.c. */
 #ifndef QN_FORMATS_DISK_H
 #define QN_FORMATS_DISK_H
 
