@@ -12,13 +12,15 @@
 
 #include "ir/diag.h"
 #include "ir/foreign_names.h"
+#include "passes/float_left.h"
 #include "passes/requantize.h"
 #include "runtime/impls.h"
 
-static bool
-is_float(const qn_type *t)
+bool
+qn_left_is_float(const qn_type *t)
 {
-	return t->is_tuple ? t->nfield == 0 || is_float(t->field[0]) : qn_elem_is_float(t->elem);
+	return t->is_tuple ? t->nfield == 0 || qn_left_is_float(t->field[0])
+			   : qn_elem_is_float(t->elem);
 }
 
 static bool
@@ -27,7 +29,7 @@ reads_float(const qn_graph *g, const qn_node *n)
 	bool reads = false;
 
 	for (uint32_t i = 0; i < n->nin; i++)
-		reads = reads || is_float(qn_graph_node(g, n->in[i])->type);
+		reads = reads || qn_left_is_float(qn_graph_node(g, n->in[i])->type);
 	return reads;
 }
 
@@ -35,7 +37,8 @@ reads_float(const qn_graph *g, const qn_node *n)
 static bool
 stays(const qn_graph *g, const qn_node *n)
 {
-	return is_float(n->type) || (reads_float(g, n) && qn_opinfo_of(n)->behaviour == QN_NONE);
+	return qn_left_is_float(n->type) ||
+	       (reads_float(g, n) && qn_opinfo_of(n)->behaviour == QN_NONE);
 }
 
 /* Constants, inputs and casts are listed only where no op is the cause. */
@@ -60,8 +63,8 @@ level(const qn_graph *g, const qn_node *n)
 	return !is_around(n) && reads_float(g, n) ? READERS : NLEVEL;
 }
 
-static const char *
-text(const qn_model *m, const char *fmt, const char *name)
+const char *
+qn_left_text(const qn_model *m, const char *fmt, const char *name)
 {
 	qn_buf b;
 
@@ -99,7 +102,7 @@ find_blame(survey *s)
 	for (qn_id id = 1; id < s->g->n; id++) {
 		const qn_node *n = qn_graph_node(s->g, id);
 
-		if (!is_float(n->type) || n->op == QN_OP_dequantize || n->op == QN_OP_const)
+		if (!qn_left_is_float(n->type) || n->op == QN_OP_dequantize || n->op == QN_OP_const)
 			continue;
 		if (!qn_rqz_moves(s->g, n) && !on_quantized(s->g, n))
 			s->blame[id] = id;
@@ -143,107 +146,6 @@ real_operand(const survey *s, const qn_node *n)
 	return NULL;
 }
 
-/* ---- models that another tool has quantized ---- */
-
-bool
-qn_came_quantized(const qn_model *m)
-{
-	return m->stage >= QN_STAGE_CALIBRATED && !m->quantized_here;
-}
-
-/* The name that the file has for it: what replaces it where one layer became several nodes. */
-static const char *
-own_name(const qn_graph *g, const qn_node *n)
-{
-	const qn_foreign_name *called = qn_model_foreign_names(g->model, n);
-
-	if (n->facts != NULL && n->facts->norigin == 1)
-		return n->facts->origin[0];
-	return called != NULL ? called->name : n->name;
-}
-
-static void
-add_name(qn_buf *b, const qn_graph *g, const qn_node *n)
-{
-	qn_buff(b, "%s'%s'", b->n > 0 ? ", " : "", own_name(g, n));
-}
-
-/* Whether a node of the file became both: "h" and "h_1", which is its activation. */
-static bool
-is_part_of(const qn_node *n, const qn_node *x)
-{
-	size_t k = strlen(x->name);
-
-	return strncmp(n->name, x->name, k) == 0 && n->name[k] == '_';
-}
-
-/* The value of the file that would need a range. */
-static const qn_node *
-source(const qn_graph *g, const qn_node *n)
-{
-	while (n->nin == 1) {
-		const qn_node *x = qn_graph_node(g, n->in[0]);
-
-		if (n->op != QN_OP_dequantize && n->op != QN_OP_transpose &&
-		    !(qn_rqz_moves(g, n) && is_part_of(n, x)))
-			break;
-		n = x;
-	}
-	return n;
-}
-
-static const char *
-no_range_for(const qn_model *m, const char *values)
-{
-	if (m->opened)
-		return text(m,
-			    "the model, quantized by another tool, has no range for %s, and "
-			    "samples did not help; quantize it in the tool that wrote the model, "
-			    "or dequantize and recalibrate the model: --from-float --calib SAMPLES",
-			    values);
-	return text(m,
-		    "the model, quantized by another tool, has no range for %s; calibrate it: "
-		    "--calib SAMPLES, which preserves the model's own ranges; or quantize it in "
-		    "the tool that wrote the model, or dequantize and recalibrate the model: "
-		    "--from-float --calib SAMPLES",
-		    values);
-}
-
-/* What an op with an integer implementation reads and returns without parameters; NULL: nothing. */
-static const char *
-no_range(const survey *s, qn_id id, const qn_node *n)
-{
-	const qn_graph *g = s->g;
-	qn_buf values;
-
-	if (!qn_came_quantized(g->model))
-		return NULL;
-	qn_buf_init(&values, g->model->arena);
-	for (uint32_t i = 0; i < n->nin; i++) {
-		const qn_node *x = qn_graph_node(g, n->in[i]);
-		const qn_elem *e =
-			x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0])->type->elem : NULL;
-		const bool quantized = e != NULL && e->kind == QN_ELEM_UNIFORM && e->bits <= 16;
-
-		if (is_float(x->type) && !quantized && (x->op != QN_OP_const || i < 2))
-			add_name(&values, g, source(g, x));
-	}
-	if (s->quantize[id] == 0)
-		add_name(&values, g, n);
-	return values.n > 0 ? no_range_for(g->model, qn_buf_str(&values)) : NULL;
-}
-
-/* A reason that other parameters may remove. */
-static const char *
-or_recalibrate(const qn_model *m, const char *why)
-{
-	return qn_came_quantized(m) ? text(m,
-					   "%s; dequantize and recalibrate the model: --from-float "
-					   "--calib SAMPLES",
-					   why)
-				    : why;
-}
-
 static const char *reason(const survey *s, qn_id id);
 
 /* An op that only moves elements: which of its sides is the cause. */
@@ -256,37 +158,43 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 	const qn_node *quantize = reader(g, s->quantize[id]);
 
 	if (quantize != NULL && quantize->type->elem->gran == QN_SUB_CHANNEL)
-		return text(g->model,
-			    "'%s' quantizes it with one scale per block, which the op does not "
-			    "support in integers; quantize its result with one scale",
-			    quantize->name);
+		return qn_left_text(
+			g->model,
+			"'%s' quantizes it with one scale per block, which the op does not "
+			"support in integers; quantize its result with one scale",
+			quantize->name);
 	if (before != NULL && n->nin > 1)
-		return text(g->model,
-			    "one of its operands comes from '%s', which stays in float, so the "
-			    "others cannot be quantized either",
-			    own_name(g, before));
+		return qn_left_text(
+			g->model,
+			"one of its operands comes from '%s', which stays in float, so the "
+			"others cannot be quantized either",
+			qn_left_own_name(g, before));
 	if (before != NULL && before->op == QN_OP_input && qn_came_quantized(g->model))
-		return no_range_for(g->model, text(g->model, "'%s'", before->name));
+		return qn_left_no_range_for(g->model, qn_left_text(g->model, "'%s'", before->name));
 	if (before != NULL)
-		return text(g->model, "it comes from '%s', which stays in float",
-			    own_name(g, before));
+		return qn_left_text(g->model, "it comes from '%s', which stays in float",
+				    qn_left_own_name(g, before));
 	if (quantize != NULL && behind != NULL)
-		return text(g->model,
-			    "'%s' needs it in float, and with it more than 2 ops that would have "
-			    "to be computed a second time on quantized values",
-			    own_name(g, behind));
-	if (behind != NULL && strcmp(own_name(g, behind), own_name(g, n)) == 0)
+		return qn_left_text(
+			g->model,
+			"'%s' needs it in float, and with it more than 2 ops that would have "
+			"to be computed a second time on quantized values",
+			qn_left_own_name(g, behind));
+	if (behind != NULL && strcmp(qn_left_own_name(g, behind), qn_left_own_name(g, n)) == 0)
 		return reason(s, s->other[id]); /* of the same layer */
 	if (behind != NULL)
-		return text(g->model, "'%s', which reads it, stays in float", own_name(g, behind));
+		return qn_left_text(g->model, "'%s', which reads it, stays in float",
+				    qn_left_own_name(g, behind));
 	if (quantize == NULL && qn_came_quantized(g->model))
-		return no_range_for(g->model, text(g->model, "'%s'", own_name(g, n)));
-	return quantize != NULL ? text(g->model,
-				       "the value that '%s' quantizes is shared, through more than "
-				       "2 ops, with a float user",
-				       quantize->name)
-				: "it is an output that is not quantized; the scheme tflite "
-				  "quantizes outputs";
+		return qn_left_no_range_for(g->model,
+					    qn_left_text(g->model, "'%s'", qn_left_own_name(g, n)));
+	return quantize != NULL
+		       ? qn_left_text(g->model,
+				      "the value that '%s' quantizes is shared, through more than "
+				      "2 ops, with a float user",
+				      quantize->name)
+		       : "it is an output that is not quantized; the scheme tflite "
+			 "quantizes outputs";
 }
 
 /* The first operand, moved or not, that is stored with a scale for each block; NULL: none. */
@@ -312,11 +220,11 @@ reason_of_blocks(const qn_model *m, const qn_node *q)
 	const qn_foreign_name *called = qn_model_foreign_names(m, q);
 	const bool constant = q->op == QN_OP_const && called != NULL;
 
-	return text(m,
-		    "'%s' has one scale per block, which its integer arithmetic does not "
-		    "support; use weights with one scale per output channel and "
-		    "activations with one scale, or --from-float --calib SAMPLES",
-		    constant ? called->name : q->name);
+	return qn_left_text(m,
+			    "'%s' has one scale per block, which its integer arithmetic does not "
+			    "support; use weights with one scale per output channel and "
+			    "activations with one scale, or --from-float --calib SAMPLES",
+			    constant ? called->name : q->name);
 }
 
 /* An op that a pattern has, or should have, given quantized operands. */
@@ -325,7 +233,7 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 {
 	const qn_graph *g = s->g;
 	const qn_node *quantize = reader(g, s->quantize[id]);
-	const char *lacks = no_range(s, id, n);
+	const char *lacks = qn_left_no_range(g, n, quantize != NULL);
 
 	const qn_node *blocks = in_blocks(g, n);
 
@@ -340,14 +248,15 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 	if (quantize == NULL)
 		return "its result is not quantized, so it has no scale";
 	if (quantize->type->elem->gran == QN_SUB_CHANNEL)
-		return text(g->model, "'%s' gives its result one scale per block", quantize->name);
+		return qn_left_text(g->model, "'%s' gives its result one scale per block",
+				    quantize->name);
 	if (qn_opinfo_of(n)->behaviour == QN_FIXED)
-		return or_recalibrate(g->model,
-				      text(g->model,
-					   "'%s' gives its result other parameters than its "
-					   "integer arithmetic has",
-					   quantize->name));
-	return or_recalibrate(g->model, "no rule of the requantizer takes it");
+		return qn_left_or_recalibrate(
+			g->model, qn_left_text(g->model,
+					       "'%s' gives its result other parameters than its "
+					       "integer arithmetic has",
+					       quantize->name));
+	return qn_left_or_recalibrate(g->model, "no rule of the requantizer takes it");
 }
 
 /* An op whose result is not float, but whose operands are. */
@@ -359,9 +268,11 @@ reason_of_reader(const survey *s, const qn_node *n)
 	if (blocks != NULL)
 		return reason_of_blocks(s->g->model, blocks);
 	return before != NULL
-		       ? text(s->g->model, "it comes from '%s', which stays in float", before->name)
-		       : or_recalibrate(s->g->model, "its integer arithmetic does not support the "
-						     "parameters of its operands");
+		       ? qn_left_text(s->g->model, "it comes from '%s', which stays in float",
+				      before->name)
+		       : qn_left_or_recalibrate(s->g->model,
+						"its integer arithmetic does not support the "
+						"parameters of its operands");
 }
 
 static const char *
@@ -376,7 +287,7 @@ reason(const survey *s, qn_id id)
 		return "no node that quantizes it leads to an output; remove an unused input";
 	if (n->op == QN_OP_const)
 		return "a float node reads it";
-	if (n->op == QN_OP_cast && !is_float(qn_graph_node(g, n->in[0])->type))
+	if (n->op == QN_OP_cast && !qn_left_is_float(qn_graph_node(g, n->in[0])->type))
 		return "it converts integers, which have no scale, to float values";
 	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
 		return "a float value is before or after it";
@@ -385,9 +296,9 @@ reason(const survey *s, qn_id id)
 	if (qn_rqz_moves(g, n))
 		return reason_of_move(s, id, n);
 	if (qn_int_impl_get(n->op) == NULL && qn_opinfo_of(n)->behaviour == QN_NONE)
-		return or_recalibrate(g->model,
-				      "the op has no integer implementation, and quantized "
-				      "values cannot pass through it");
+		return qn_left_or_recalibrate(g->model,
+					      "the op has no integer implementation, and quantized "
+					      "values cannot pass through it");
 	return reason_of_op(s, id, n);
 }
 

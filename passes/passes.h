@@ -83,7 +83,7 @@ qn_status qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair
 			 bool *stays) QN_MUST_CHECK;
 
 /* Whether a model that has its parameters came with them: Quern did not choose what to quantize.
- * (passes/float_left.c) */
+ * (passes/float_imported.c) */
 bool qn_came_quantized(const qn_model *m);
 
 /* Makes every scale a fixed-point number of that many bits, QN_FIX_LEAST to QN_FIX_MOST, and sums of
