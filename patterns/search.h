@@ -118,6 +118,9 @@ bool qn_search_is_call(const qn_node *n);
 /* Whether a search can come to anything: most nodes are of another op. */
 bool qn_search_may_match(const qn_pat *p, const qn_node *n, bool regroup);
 
+/* One step of a goal MATCH: pushes the goals of its parts; false: it fails this way (match.c). */
+bool qn_search_match_step(qn_matcher *s, const qn_goal *goal, uint32_t way);
+
 /* dominator.c */
 bool qn_search_dominator(qn_matcher *s, const qn_goal *goal);
 bool qn_search_dominator_step(qn_matcher *s, const qn_goal *goal, uint32_t way);
