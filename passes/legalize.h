@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* legalize.h - rules of the pass `legalize` that have a file of their own. */
+/* legalize.h - what of the pass `legalize` has a file of its own: rules, and the check after them. */
 #ifndef QN_PASSES_LEGALIZE_H
 #define QN_PASSES_LEGALIZE_H
 
@@ -7,5 +7,9 @@
 
 /* Their patterns bind nothing but the root. */
 qn_rule_fn qn_legalize_pad_code, qn_legalize_pad_window; /* legalize_pad.c */
+
+/* Each node must have an integer implementation for its types; QN_EUNSUPPORTED: an error was reported for each that
+ * has none (legalize_check.c). */
+qn_status qn_legalize_check(qn_model *m, const qn_graph *g) QN_MUST_CHECK;
 
 #endif
