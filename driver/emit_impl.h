@@ -25,4 +25,11 @@ qn_status qn_emit_guard(qn_emit_call *c, qn_guarded_fn *fn, const qn_emit_opts *
 /* Steps and memory within the budgets. */
 qn_status qn_emit_plan(qn_emit_call *c, qn_arena *a, qn_plan **out) QN_MUST_CHECK;
 
+/* The samples of the self-test, with their outputs; what the samples of each input went through: those of the
+ * self-test, else those of the calibration (emit_samples.c). */
+qn_status qn_emit_make_selftest(const qn_emit_call *c, const qn_plan *p, qn_arena *a,
+				qn_selftest *out) QN_MUST_CHECK;
+qn_status qn_emit_find_prep(const qn_emit_call *c, const qn_graph *g, qn_arena *a,
+			    const qn_prep *const **out) QN_MUST_CHECK;
+
 #endif
