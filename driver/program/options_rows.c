@@ -1,30 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* options_rows.c - the table of options: name, subject, the commands that have it, what it fills,
  * its help. */
-#include <stddef.h>
-
-#include "options.h"
+#include "option_columns.h"
 #include "options_choices.h"
 #include "quern/calibrate.h"
 #include "quern/layout.h"
 #include "quern/measure.h"
-
-#define TEXT(member) .kind = OPT_TEXT, .offset = offsetof(options, member)
-#define NAME(member) .kind = OPT_NAME, .offset = offsetof(options, member)
-#define LIST(member)                                                                               \
-	.kind = OPT_LIST, .offset = offsetof(options, member),                                     \
-	.count_offset = offsetof(options, n##member)
-#define COUNT(member) .kind = OPT_COUNT, .offset = offsetof(options, member)
-#define FLAG(member) .kind = OPT_FLAG, .offset = offsetof(options, member)
-#define CHOICE(member, list) .kind = OPT_CHOICE, .offset = offsetof(options, member), .choice = list
-
-/* Commands that quantize a model; that read samples; that run passes; that read a model. */
-#define QUANTIZING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_ANALYZE | CMD_CALIBRATE)
-#define SAMPLING (QUANTIZING | CMD_RUN | CMD_TUNE)
-#define READING_SAMPLES (SAMPLING | CMD_VALIDATE)
-#define REPAIRING (CMD_COMPILE | CMD_OPT | CMD_EXPORT | CMD_EVAL | CMD_ANALYZE)
-#define LOWERING (CMD_COMPILE | CMD_OPT)
-#define READING (SAMPLING | CMD_IMPORT | CMD_INSPECT | CMD_MATCH | CMD_QUANTIZE)
 
 const option_row option_rows[] = {
 	/* ---- calibration ---- */
