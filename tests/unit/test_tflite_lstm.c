@@ -1,21 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_tflite_lstm.c - recurrent operators of f32 in small TFLite files, against sums written out
- * below: coupled gates, peepholes, norms, projections, both directions, layouts; and what is refused.
+/* test_tflite_lstm.c - LSTMs of f32 in small TFLite files, against sums written out in
+ * tflite_lstm_rig.h and below: coupled gates, peepholes, norms, projections, both directions, layouts; and what is refused.
  *
  * LSTMs of codes are in tests/e2e/test_e2e_tflite_lstm.c. */
-#include "tests/unit/tflite_rig.h"
-
-#include <math.h>
-
-enum { BATCH = 2, STEPS = 3, INPUTS = 2, AUX = 4, CELLS = 3, MOST = 64 };
-enum { GATES = 4, INPUT = 0, FORGET, CELL, OUTPUT };
-
-typedef struct shape {
-	const char *name;
-	bool coupled, peepholes, norms, projected, biased, time_major;
-	float clip, clip_projection;
-	int activation;
-} shape;
+#include "tests/unit/tflite_lstm_rig.h"
 
 static const shape shapes[] = {
 	{"plain", false, false, false, false, false, false, 0, 0, QN_TFL_ACT_TANH},
@@ -28,28 +16,6 @@ static const shape shapes[] = {
 	{"norms", false, false, true, false, false, false, 0, 0, QN_TFL_ACT_TANH},
 	{"all", true, true, true, true, true, true, 0.9f, 0.4f, QN_TFL_ACT_TANH},
 };
-
-/* One direction's numbers. */
-typedef struct params {
-	float w[GATES][CELLS * INPUTS], aux[GATES][CELLS * AUX], r[GATES][CELLS * CELLS];
-	float peephole[GATES][CELLS], bias[GATES][CELLS], norm[GATES][CELLS];
-	float projection[CELLS * CELLS], projection_bias[CELLS];
-} params;
-
-static int
-outputs(const shape *s)
-{
-	return s->projected ? 2 : CELLS;
-}
-
-static void
-fill(params *p)
-{
-	float *v = (float *)p;
-
-	for (size_t i = 0; i < sizeof *p / sizeof *v; i++)
-		v[i] = (float)real() / 2;
-}
 
 /* ---- the sums ---- */
 
@@ -66,44 +32,9 @@ active(const shape *s, double x)
 }
 
 static double
-dot(const float *w, const double *x, int n)
-{
-	double sum = 0;
-
-	for (int i = 0; i < n; i++)
-		sum += (double)w[i] * x[i];
-	return sum;
-}
-
-static double
 limited(double x, float most)
 {
 	return most > 0 && fabs(x) > (double)most ? copysign((double)most, x) : x;
-}
-
-/* All cells of a gate in front of its function; c: what the peephole looks at. */
-static void
-gate(const shape *s, const params *p, int g, const double *x, const double *aux, const double *h,
-     const double *c, double *z)
-{
-	double mean = 0, var = 0;
-
-	for (int k = 0; k < CELLS; k++) {
-		z[k] = dot(p->w[g] + k * INPUTS, x, INPUTS) +
-		       dot(p->r[g] + k * outputs(s), h, outputs(s));
-		if (aux != NULL)
-			z[k] += dot(p->aux[g] + k * AUX, aux, AUX);
-		if (s->peepholes && g != CELL)
-			z[k] += (double)p->peephole[g][k] * c[k];
-		mean += z[k] / CELLS;
-	}
-	for (int k = 0; k < CELLS; k++)
-		var += (z[k] - mean) * (z[k] - mean) / CELLS;
-	for (int k = 0; k < CELLS; k++) {
-		if (s->norms)
-			z[k] = (z[k] - mean) / sqrt(var + 1e-8) * (double)p->norm[g][k];
-		z[k] += (double)p->bias[g][k];
-	}
 }
 
 static void
@@ -130,13 +61,6 @@ one_step(const shape *s, const params *p, const double *x, const double *aux, do
 					 s->clip_projection);
 }
 
-/* The place of element k of n of step t of sequence b. */
-static int
-place(bool time_major, int b, int t, int n, int k)
-{
-	return (time_major ? t * BATCH + b : b * STEPS + t) * n + k;
-}
-
 /* Into columns from `first` on of `width`. */
 static void
 sequence(const shape *s, const params *p, bool back, const double *x, const double *aux, double *y,
@@ -158,33 +82,6 @@ sequence(const shape *s, const params *p, bool back, const double *x, const doub
 }
 
 /* ---- files ---- */
-
-static int
-real_tensor(const char *name, int rank, const int32_t *dim, const float *data)
-{
-	int n = 4;
-
-	for (int i = 0; i < rank; i++)
-		n *= dim[i];
-	return tfl_tensor(file, name, TFL_FLOAT32, rank, dim, data, data != NULL ? n : 0);
-}
-
-/* [BATCH,STEPS,n] */
-static int
-data_tensor(const char *name, bool time_major, int n)
-{
-	return real_tensor(name, DIMS(time_major ? STEPS : BATCH, time_major ? BATCH : STEPS, n),
-			   NULL);
-}
-
-static int
-variable(int n)
-{
-	int k = real_tensor("state", DIMS(BATCH, n), NULL);
-
-	file->tensor[k].is_variable = 1;
-	return k;
-}
 
 /* Inputs of a direction; norms and aux: where theirs begin, 0 for none. */
 static void
@@ -210,40 +107,6 @@ add_params(const shape *s, const params *p, int weights, int states, int norms, 
 		in[weights + 16] = real_tensor("B", DIMS(outputs(s)), p->projection_bias);
 	in[states] = variable(outputs(s));
 	in[states + 1] = variable(CELLS);
-}
-
-static void
-none(int32_t *in, int n)
-{
-	for (int i = 0; i < n; i++)
-		in[i] = -1;
-}
-
-/* Runs twice: no state is left of the first run. */
-static void
-gives_each(const double *const *data, int nout, double want[][MOST])
-{
-	const qn_tensor *x[2];
-	qn_interp *in = interp();
-
-	for (size_t i = 0; i < rg->g->ninput; i++)
-		x[i] = tensor(qn_graph_node(rg->g, rg->g->input[i])->type, data[i]);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(qn_interp_run(in, x, NULL, NULL), QN_OK);
-		for (int k = 0; k < nout; k++) {
-			const qn_tensor *y = qn_interp_output(in, (size_t)k);
-
-			near(want[k], doubles(y), qn_type_count(y->type), 1e-5);
-		}
-	}
-}
-
-static void
-again(const char *name)
-{
-	print_message("%s\n", name);
-	tflite_teardown(NULL);
-	tflite_setup(NULL);
 }
 
 /* ---- tests ---- */
@@ -323,8 +186,6 @@ test_steps(void **state)
 		check_steps(&shapes[i]);
 }
 
-enum { NO_SECOND, SECOND_BACK, SECOND_AUX };
-
 static void
 check_ways(const shape *s, bool merged, int second)
 {
@@ -372,112 +233,6 @@ test_both_ways(void **state)
 		if (!shapes[i].norms)
 			check_ways(&shapes[i], i % 2 == 0, (int)(i % 3));
 	check_ways(&shapes[0], false, SECOND_BACK);
-}
-
-/* ---- RNNs ---- */
-
-/* The forget gate's numbers are those of the cells. */
-static void
-rnn(const params *p, bool back, const double *x, const double *aux, bool time_major, double *y,
-    int first, int width)
-{
-	const shape s = {.name = ""};
-
-	for (int b = 0; b < BATCH; b++) {
-		double h[CELLS] = {0}, z[CELLS];
-
-		for (int i = 0; i < STEPS; i++) {
-			int t = back ? STEPS - 1 - i : i;
-
-			gate(&s, p, FORGET, x + place(time_major, b, t, INPUTS, 0),
-			     aux != NULL ? aux + place(time_major, b, t, AUX, 0) : NULL, h, NULL,
-			     z);
-			for (int k = 0; k < CELLS; k++)
-				y[place(time_major, b, t, width, first + k)] = h[k] = tanh(z[k]);
-		}
-	}
-}
-
-static void
-add_rnn(const params *p, int at, int32_t *in)
-{
-	in[at] = real_tensor("w", DIMS(CELLS, INPUTS), p->w[FORGET]);
-	in[at + 1] = real_tensor("r", DIMS(CELLS, CELLS), p->r[FORGET]);
-	in[at + 2] = real_tensor("b", DIMS(CELLS), p->bias[FORGET]);
-	in[at + 3] = variable(CELLS);
-}
-
-static void
-test_rnn(void **state)
-{
-	(void)state;
-	for (int time_major = 0; time_major < 2; time_major++) {
-		double want[1][MOST];
-		int32_t in[5];
-		params p;
-
-		again(time_major ? "time major" : "batch first");
-		fill(&p);
-		int x = in[0] = data_tensor("x", time_major, INPUTS);
-		int y = data_tensor("y", time_major, CELLS);
-		add_rnn(&p, 1, in);
-		tfl_op_of *o = tfl_op(file, QN_TFL_UNIDIRECTIONAL_SEQUENCE_RNN, 5, in, INTS(y));
-		tfl_with(tfl_with(o, 0, 'b', time_major), 1, 'b', QN_TFL_ACT_TANH);
-		import(INTS(x), INTS(y));
-		const double *data = reals(BATCH * STEPS * INPUTS);
-		rnn(&p, false, data, NULL, time_major, want[0], 0, CELLS);
-		gives_each(&data, 1, want);
-	}
-}
-
-static void
-check_rnn_ways(bool merged, bool time_major, int second, bool taken)
-{
-	int columns = second == SECOND_AUX ? AUX : INPUTS, nin = 1, ny = 1;
-	int width = merged ? 2 * CELLS : CELLS;
-	int32_t in[12], x[2], y[2];
-	double want[2][MOST];
-	params p[2];
-
-	again(merged ? "both ways, merged" : "both ways");
-	none(in, 12);
-	fill(&p[0]);
-	fill(&p[1]);
-	in[0] = x[0] = data_tensor("x", time_major, INPUTS);
-	add_rnn(&p[0], 1, in);
-	add_rnn(&p[1], 5, in);
-	if (second != NO_SECOND)
-		in[9] = x[nin++] = data_tensor("x2", time_major, columns);
-	for (int k = 0; second == SECOND_AUX && k < 2; k++)
-		in[10 + k] = real_tensor("a", DIMS(CELLS, AUX), p[k].aux[FORGET]);
-	y[0] = data_tensor("y", time_major, width);
-	if (!merged)
-		y[ny++] = data_tensor("y2", time_major, CELLS);
-	tfl_op_of *o = tfl_op(file, QN_TFL_BIDIRECTIONAL_SEQUENCE_RNN, 12, in, ny, y);
-	tfl_with(tfl_with(o, 1, 'b', QN_TFL_ACT_TANH), 2, 'b', merged);
-	tfl_with(o, 0, 'b', time_major);
-	if (!taken) {
-		import_fails(nin, x, ny, y, "import.attr", "only with time_major");
-		return;
-	}
-	import(nin, x, ny, y);
-	const double *data[] = {reals(BATCH * STEPS * INPUTS), reals(BATCH * STEPS * columns)};
-	const double *aux = second == SECOND_AUX ? data[1] : NULL;
-	rnn(&p[0], false, data[0], aux, time_major, want[0], 0, width);
-	rnn(&p[1], true, data[second == SECOND_BACK ? 1 : 0], aux, time_major, want[merged ? 0 : 1],
-	    merged ? CELLS : 0, width);
-	gives_each(data, ny, want);
-}
-
-static void
-test_rnn_both_ways(void **state)
-{
-	(void)state;
-	for (int i = 0; i < 4; i++) {
-		check_rnn_ways(i % 2 != 0, i / 2 != 0, NO_SECOND, true);
-		check_rnn_ways(i % 2 != 0, i / 2 != 0, SECOND_BACK, i / 2 != 0);
-		check_rnn_ways(i % 2 != 0, i / 2 != 0, SECOND_AUX, true);
-	}
 }
 
 /* ---- one step, its state an input and an output ---- */
@@ -565,8 +320,6 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_lstm, tflite_setup, tflite_teardown),
 		cmocka_unit_test_setup_teardown(test_both_ways, tflite_setup, tflite_teardown),
-		cmocka_unit_test_setup_teardown(test_rnn, tflite_setup, tflite_teardown),
-		cmocka_unit_test_setup_teardown(test_rnn_both_ways, tflite_setup, tflite_teardown),
 		cmocka_unit_test_setup_teardown(test_basic, tflite_setup, tflite_teardown),
 		cmocka_unit_test_setup_teardown(test_steps, tflite_setup, tflite_teardown),
 		cmocka_unit_test_setup_teardown(test_full_refused, tflite_setup, tflite_teardown),
