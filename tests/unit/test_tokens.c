@@ -1,84 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tokens of a language model: a vocabulary in an archive, text to tokens and back, against merges written down plainly
- * here - all parts as strings, scores as numbers - on random texts; and what is wrong with a file. */
-#include <setjmp.h>
-#include <stdarg.h>
+ * here - all parts as strings, scores as numbers - on random texts. */
+#include "tests/unit/tokens_rig.h"
+
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "quern/tokens.h"
-
-#define COUNT(x) (sizeof(x) / sizeof((x)[0]))
-
-/* 0 to 2: unknown, begin, end; the bytes of a, é and \n; then pieces. */
-static const struct {
-	const char *text;
-	int type;
-	int score;
-} vocabulary[] = {
-	{"<unk>", 2, 0},  {"<s>", 3, 0},    {"</s>", 3, 0},  {"<0x61>", 6, 0}, {"<0xC3>", 6, 0},
-	{"<0xA9>", 6, 0}, {"<0x0A>", 6, 0}, {"▁", 1, -20},   {"a", 1, -21},    {"b", 1, -22},
-	{"c", 1, -23},    {"ab", 1, -1},    {"bc", 1, -1},   {"abc", 1, -3},   {"▁a", 1, -2},
-	{"▁ab", 1, -5},   {"aa", 1, -4},    {"aaaa", 1, -6}, {"▁▁", 1, -7},    {"ca", 1, -3},
-	{"ab", 1, -30},   {"s>", 1, -8},    {"<", 1, -24},   {"s", 1, -25},    {">", 1, -26},
-	{"<s", 1, -9},    {"cab", 4, 0},    {"ba", 4, -50},  {"babb", 4, 0},
-};
-enum { N = COUNT(vocabulary), TWICE = 20 };
-
-static qn_ctx *ctx;
-
-static void
-set(qn_archive *x, const char *key, const char *json)
-{
-	assert_int_equal(qn_archive_set_property(x, key, json), QN_OK);
-}
-
-static qn_archive *
-make(void)
-{
-	char tokens[2048] = "[", scores[512] = "[", types[512] = "[";
-	qn_archive *x;
-
-	for (size_t i = 0; i < N; i++) {
-		const char *end = i + 1 < N ? "," : "]";
-
-		(void)sprintf(tokens + strlen(tokens), "\"%s\"%s", vocabulary[i].text, end);
-		(void)sprintf(scores + strlen(scores), "%d.5%s", vocabulary[i].score, end);
-		(void)sprintf(types + strlen(types), "%d%s", vocabulary[i].type, end);
-	}
-	assert_int_equal(qn_archive_new(ctx, &x), QN_OK);
-	set(x, "tokenizer.ggml.model", "\"llama\"");
-	set(x, "tokenizer.ggml.tokens", tokens);
-	set(x, "tokenizer.ggml.scores", scores);
-	set(x, "tokenizer.ggml.token_type", types);
-	set(x, "tokenizer.ggml.bos_token_id", "1");
-	set(x, "tokenizer.ggml.eos_token_id", "2");
-	set(x, "tokenizer.ggml.unknown_token_id", "0");
-	return x;
-}
-
-static int
-open_context(void **state)
-{
-	(void)state;
-	ctx = qn_open(NULL);
-	return ctx == NULL;
-}
-
-static int
-close_context(void **state)
-{
-	(void)state;
-	qn_close(ctx);
-	return 0;
-}
 
 /* ---- the plain computation ---- */
 
@@ -190,13 +116,6 @@ check(qn_archive *x, const char *text)
 		fail_msg("'%s': %lld tokens, expected %zu", text, (long long)qn_array_dim(got, 0),
 			 n);
 	qn_array_free(got);
-}
-
-static int
-append(void *user, const char *text, size_t n)
-{
-	strncat(user, text, n);
-	return 0;
 }
 
 /* 3000 texts of letters that merge, spaces, bytes that have tokens and that have none. */
@@ -342,76 +261,13 @@ cut_text(void **state)
 	qn_archive_free(x);
 }
 
-static void
-expect(qn_archive *x, qn_status status, const char *id)
-{
-	qn_tokens_info info;
-
-	assert_int_equal(qn_tokens_describe(x, &info), status);
-	assert_int_equal(qn_diag_count(ctx), 1);
-	assert_string_equal(qn_diag_get(ctx, 0).id, id);
-	qn_diag_clear(ctx);
-	qn_archive_free(x);
-}
-
-static void
-what_is_wrong(void **state)
-{
-	static const struct {
-		const char *key, *json;
-		qn_status status;
-		const char *id;
-	} row[] = {
-		{"tokenizer.ggml.model", "\"gpt2\"", QN_EUNSUPPORTED, "tokenizer.model"},
-		{"tokenizer.ggml.model", "7", QN_EUNSUPPORTED, "tokenizer.model"},
-		{"tokenizer.ggml.tokens", "\"a\"", QN_EINVALID, "tokenizer.type"},
-		{"tokenizer.ggml.tokens", "[1, 2]", QN_EINVALID, "tokenizer.size"},
-		{"tokenizer.ggml.tokens", "[\"a\"]", QN_EINVALID, "tokenizer.size"},
-		{"tokenizer.ggml.scores", "[0.5]", QN_EINVALID, "tokenizer.size"},
-		{"tokenizer.ggml.scores", "[1]", QN_EINVALID, "tokenizer.type"},
-		{"tokenizer.ggml.scores", "0.5", QN_EINVALID, "tokenizer.type"},
-		{"tokenizer.ggml.token_type", "[0.5]", QN_EINVALID, "tokenizer.type"},
-		{"tokenizer.ggml.bos_token_id", "29", QN_EINVALID, "tokenizer.token"},
-		{"tokenizer.ggml.eos_token_id", "-1", QN_EINVALID, "tokenizer.type"},
-	};
-	qn_archive *x;
-
-	(void)state;
-	assert_int_equal(qn_archive_new(ctx, &x), QN_OK);
-	expect(x, QN_EINVALID, "tokenizer.missing");
-	for (size_t i = 0; i < COUNT(row); i++) {
-		x = make();
-		set(x, row[i].key, row[i].json);
-		expect(x, row[i].status, row[i].id);
-	}
-}
-
-static void
-wrong_tokens(void **state)
-{
-	const int64_t shape[2] = {2, 1};
-	const int32_t token[2] = {1, (int32_t)N};
-	char back[64] = "";
-	qn_archive *x = make();
-	qn_array *a;
-
-	(void)state;
-	assert_int_equal(qn_array_new(ctx, "i32", 2, shape, token, &a), QN_OK);
-	assert_int_equal(qn_tokens_decode(x, a, append, back), QN_EUSAGE);
-	assert_string_equal(qn_diag_get(ctx, 0).id, "tokenizer.token");
-	qn_diag_clear(ctx);
-	qn_array_free(a);
-	qn_archive_free(x);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_texts), cmocka_unit_test(particular_texts),
 		cmocka_unit_test(long_text),    cmocka_unit_test(there_and_back),
-		cmocka_unit_test(cut_text),     cmocka_unit_test(what_is_wrong),
-		cmocka_unit_test(wrong_tokens),
+		cmocka_unit_test(cut_text),
 	};
 
 	return cmocka_run_group_tests(tests, open_context, close_context);
