@@ -1,114 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_widen.c - activations that are 16 bits wide where a range needs it (QN_ACTIVATIONS_AUTO): planted layers are found
  * and no others, what rules say stays, and a network that needs none is that of i8. */
-#include <stdio.h>
-
-#include "graph_fixture.h"
-#include "quern/calibrate.h"
-#include "quern/measure.h"
-#include "quern/quern.h"
-
-enum { SAMPLES = 64, WIDE = 16, TEXT = 1 << 17 };
-
-static uint32_t seed;
-
-/* -1 … 1 */
-static double
-draw(void)
-{
-	seed = seed * 1664525u + 1013904223u;
-	return (double)(seed >> 8) / (1 << 23) - 1;
-}
-
-static char text[TEXT];
-static size_t length;
-
-static void
-put(const char *more)
-{
-	const size_t n = strlen(more);
-
-	assert_true(length + n < TEXT);
-	memcpy(text + length, more, n + 1);
-	length += n;
-}
-
-/* A matrix of WIDE rows and columns: of the first row times `row`, of the first column times `column`. */
-static void
-put_weights(const char *name, double row, double column)
-{
-	char piece[80];
-
-	(void)snprintf(piece, sizeof piece, "  %%%s = const : tensor<%dx%dxf32> [", name, WIDE,
-		       WIDE);
-	put(piece);
-	for (int i = 0; i < WIDE; i++)
-		for (int k = 0; k < WIDE; k++) {
-			(void)snprintf(piece, sizeof piece, "%s%.6f", i + k > 0 ? ", " : "",
-				       draw() * (i == 0 ? row : 1) * (k == 0 ? column : 1));
-			put(piece);
-		}
-	put("]\n");
-}
-
-/* Where a range is so wide that 8 bits are of no use: an element that is 300 times as large as the others, and that the
- * layers which read it do not count. */
-typedef enum plant { NOWHERE, IN_INPUT, IN_ONE, IN_TWO, IN_SHARED } plant;
-
-static void
-make_text(plant p)
-{
-	const bool one = p == IN_ONE || p == IN_TWO;
-
-	length = 0;
-	seed = 7;
-	put("model \"net\" stage float\ngraph @main(%x: tensor<1x16xf32>) {\n");
-	put_weights("w1", p == IN_TWO ? 300 : 1, p == IN_INPUT ? 0 : 1);
-	put("  %fc1 = dense %x, %w1\n  %r1 = relu %fc1\n");
-	put_weights("w2", one ? 300 : 1, p == IN_TWO ? 0 : 1);
-	put("  %fc2 = dense %r1, %w2\n  %r2 = relu %fc2\n");
-	put_weights("w3", p == IN_SHARED ? 300 : 1, one ? 0 : 1);
-	put("  %fc3 = dense %r2, %w3\n  %r3 = relu %fc3\n");
-	put_weights("w4", 1, p == IN_SHARED ? 0 : 1);
-	put("  %fc4 = dense %r3, %w4\n");
-	put_weights("w5", 1, p == IN_SHARED ? 0 : 1);
-	put("  %fc5 = dense %r3, %w5\n  return %fc4, %fc5\n}\n");
-}
-
-typedef struct rig {
-	qn_ctx *ctx;
-	qn_model *m, *real;
-	qn_array *x;
-} rig;
-
-/* held: what the samples that are held back are multiplied with. */
-static rig
-make(plant p, int threads, float held)
-{
-	rig r = {.ctx = qn_open(&(qn_config){.threads = threads})};
-	const int64_t shape[] = {SAMPLES, WIDE};
-	float data[SAMPLES * WIDE];
-
-	seed = 5;
-	for (int i = 0; i < SAMPLES * WIDE; i++) {
-		data[i] = (float)draw() * (p == IN_INPUT && i % WIDE == 0 ? 300.0f : 1.0f);
-		data[i] *= i / WIDE % 4 == 3 ? held : 1;
-	}
-	make_text(p);
-	assert_int_equal(qn_array_new(r.ctx, "f32", 2, shape, data, &r.x), QN_OK);
-	assert_int_equal(qn_file_add(r.ctx, "net.qir", text, length), QN_OK);
-	assert_int_equal(qn_load(r.ctx, "net.qir", &r.m), QN_OK);
-	assert_int_equal(qn_load(r.ctx, "net.qir", &r.real), QN_OK);
-	return r;
-}
-
-static qn_status
-compile(rig *r, qn_compile_opts o)
-{
-	o.calib = &r->x;
-	o.ncalib = 1;
-	return qn_compile(r->m, &o);
-}
+#include "tests/unit/widen_rig.h"
 
 static void
 take_sqnr(void *user, const qn_metric *m)
@@ -171,10 +64,6 @@ run(plant p, int threads, float held, qn_compile_opts o)
 	qn_close(r.ctx);
 	return out;
 }
-
-static const qn_compile_opts narrow = {.activations = QN_ACTIVATIONS_I8},
-			     wide = {.activations = QN_ACTIVATIONS_I16},
-			     automatic = {.activations = QN_ACTIVATIONS_AUTO};
 
 /* ---- what is found ---- */
 
@@ -336,79 +225,12 @@ in_text(void **state)
 	qn_close(r.ctx);
 }
 
-/* ---- what cannot be ---- */
-
-static void
-refused(rig *r, qn_compile_opts o, const char *id)
-{
-	const qn_status status = qn_compile(r->m, &o);
-
-	assert_int_equal(status, QN_EUSAGE);
-	assert_string_equal(qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1).id, id);
-	assert_string_equal(qn_model_stage(r->m), "float");
-}
-
-static void
-errors(void **state)
-{
-	rig r = make(IN_ONE, 1, 1);
-	qn_compile_opts o = automatic;
-	qn_stats *stats;
-
-	(void)state;
-	refused(&r, o, "widen.no-data");
-	o.calib = &r.x;
-	o.ncalib = 1;
-	o.encodings = "none.json";
-	refused(&r, o, "widen.ranges");
-	o.encodings = NULL;
-	o.solver = QN_SOLVER_ON;
-	refused(&r, o, "pass.absent");
-	o.solver = QN_SOLVER_OFF;
-	assert_int_equal(qn_calibrate(r.m, &o, 0, 0, &stats), QN_EUSAGE);
-	assert_string_equal(qn_diag_get(r.ctx, qn_diag_count(r.ctx) - 1).id, "widen.ranges");
-	o.dynamic = "op:dense"; /* all layers */
-	assert_int_equal(qn_compile(r.m, &o), QN_OK);
-	assert_string_equal(qn_diag_get(r.ctx, qn_diag_count(r.ctx) - 1).id, "widen.settled");
-	o.dynamic = NULL;
-	assert_int_equal(qn_compile(r.m, &o), QN_EUSAGE);
-	assert_string_equal(qn_diag_get(r.ctx, qn_diag_count(r.ctx) - 1).id, "option.late");
-	qn_close(r.ctx);
-}
-
-/* States cannot be tried sample by sample. */
-static void
-states(void **state)
-{
-	static const char net[] = "model \"net\" stage float\n"
-				  "graph @main(%x: tensor<1x4xf32>, %h: tensor<1x4xf32> state) {\n"
-				  "  %w = const : tensor<4x4xf32> rand 1\n"
-				  "  %s = add %x, %h\n"
-				  "  %y = dense %s, %w\n"
-				  "  return %y, %s to %h\n"
-				  "}\n";
-	qn_ctx *ctx = qn_open(NULL);
-	const int64_t shape[] = {8, 4};
-	const float data[32] = {1, 2, 3};
-	rig r = {.ctx = ctx};
-
-	(void)state;
-	assert_int_equal(qn_array_new(ctx, "f32", 2, shape, data, &r.x), QN_OK);
-	assert_int_equal(qn_file_add(ctx, "net.qir", net, strlen(net)), QN_OK);
-	assert_int_equal(qn_load(ctx, "net.qir", &r.m), QN_OK);
-	assert_int_equal(compile(&r, automatic), QN_EUNSUPPORTED);
-	assert_string_equal(qn_diag_get(ctx, qn_diag_count(ctx) - 1).id, "widen.states");
-	assert_int_equal(compile(&r, narrow), QN_OK);
-	qn_close(ctx);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(planted), cmocka_unit_test(healthy), cmocka_unit_test(rules),
-		cmocka_unit_test(resumed), cmocka_unit_test(in_text), cmocka_unit_test(errors),
-		cmocka_unit_test(states),
+		cmocka_unit_test(resumed), cmocka_unit_test(in_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
