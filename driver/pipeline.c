@@ -119,6 +119,7 @@ run_pass(qn_pipeline *p, const qn_pass_row *pass)
 typedef struct sequence {
 	const qn_pass_row **pass;
 	size_t n;
+	size_t rest; /* after these, which stop-after leaves out */
 } sequence;
 
 /* All that the model's stage still needs.  A symbolic graph keeps its nodes: composites are known
@@ -202,6 +203,13 @@ position(qn_pipeline *p, const sequence *s, const char *option, const char *name
 	for (*at = 0; *at < s->n; ++*at)
 		if (strcmp(s->pass[*at]->name, name) == 0)
 			return QN_OK;
+	for (size_t i = 0; i < s->rest; i++)
+		if (strcmp(s->pass[s->n + i]->name, name) == 0)
+			return qn_report(
+				p->m->env, QN_EUSAGE, "pass.absent", option,
+				"the pass '%s' does not run here: stop-after ends the run before "
+				"it; give this option when the run goes on from its result",
+				name);
 	return qn_report(p->m->env, QN_EUSAGE, "pass.absent", option,
 			 "the pass '%s' does not run here: %s", name, absence(p, name));
 }
@@ -268,6 +276,7 @@ run_sequence(qn_pipeline *p)
 		QN_TRY(position(p, &s, "activations", "quantize", &at));
 	if (o->stop_after != NULL) {
 		QN_TRY(position(p, &s, "stop-after", o->stop_after, &at));
+		s.rest = s.n - (at + 1);
 		s.n = at + 1;
 	}
 	if (o->skip != NULL || o->skip_fn != NULL)
