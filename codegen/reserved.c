@@ -171,6 +171,23 @@ static const char macros[] =
 	"atomic_fetch_or_explicit atomic_fetch_sub_explicit atomic_fetch_xor_explicit atomic_init "
 	"atomic_load_explicit atomic_store_explicit complex math_errhandling noreturn ";
 
+/* Macros of compilers for microcontrollers, of their libraries (newlib, avr-libc), and of <math.h>
+ * beyond the standard. */
+static const char embedded[] =
+	"AVR BIG_ENDIAN BYTE_ORDER FD_SETSIZE HAVE_INITFINI_ARRAY LITTLE_ENDIAN MAXFLOAT "
+	"M_1_PI M_2_PI M_2_SQRTPI M_3PI_4 M_E M_INVLN2 M_IVLN10 M_LN10 M_LN2 M_LN2HI M_LN2LO "
+	"M_LOG10E M_LOG2E M_LOG2_E M_PI M_PI_2 M_PI_4 M_SQRT1_2 M_SQRT2 M_SQRT3 M_SQRTPI "
+	"M_TWOPI NFDBITS PDP_ENDIAN PTHREAD_CREATE_DETACHED PTHREAD_CREATE_JOINABLE "
+	"PTHREAD_EXPLICIT_SCHED PTHREAD_INHERIT_SCHED PTHREAD_SCOPE_PROCESS "
+	"PTHREAD_SCOPE_SYSTEM SCHED_FIFO SCHED_OTHER SCHED_RR fd_set physadr quad "
+	"signgam ";
+
+/* Values of Arduino cores; an input INPUT would be 0 there. */
+static const char arduino[] =
+	"CHANGE DEFAULT DEG_TO_RAD DISPLAY EULER EXTERNAL FALLING HALF_PI HIGH INPUT "
+	"INPUT_PULLDOWN INPUT_PULLUP INTERNAL LOW LSBFIRST MSBFIRST OUTPUT OUTPUT_OPEN_DRAIN "
+	"PI RAD_TO_DEG RISING SERIAL TWO_PI ";
+
 /* Types of members: in C++ a member of such a name changes what the next one is. */
 static const char types[] = "int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t ";
 
@@ -270,10 +287,20 @@ fits_any(const char *const *pattern, size_t n, const char *name)
 	return i < n;
 }
 
+/* B0 to B11111111, the bytes of Arduino cores. */
+static bool
+is_binary(const char *name)
+{
+	size_t n = name[0] == 'B' ? strspn(name + 1, "01") : 0;
+
+	return n >= 1 && n <= 8 && name[1 + n] == '\0';
+}
+
 bool
 qn_reserved_member(const char *name)
 {
-	return is_in(macros, name, true) || is_in(types, name, true) ||
+	return is_in(macros, name, true) || is_in(embedded, name, true) ||
+	       is_in(arduino, name, true) || is_binary(name) || is_in(types, name, true) ||
 	       fits_any(families, QN_COUNT(families), name);
 }
 

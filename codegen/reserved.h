@@ -11,7 +11,8 @@
 /* Keywords of C and C++ and other words that no name can be, in capitals or not; NULL at the end. */
 extern const char *const qn_reserved_words[];
 
-/* Macros of the standard library, and types that members have. Case matters. */
+/* Macros of the standard library, of compilers for microcontrollers and of Arduino, and types that
+ * members have. Case matters. */
 bool qn_reserved_member(const char *name);
 /* Files NAME.h, NAME.c … that hide a header or are another model's, and devices. Case does not
  * matter: some file systems do not know it. */

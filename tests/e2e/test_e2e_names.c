@@ -29,6 +29,12 @@ static const char keywords[] =
 	"true try typedef typeid typename typeof typeof_unqual union unsigned using virtual void "
 	"volatile wchar_t while xor xor_eq";
 
+/* Macros of Arduino cores that are values: INPUT is 0 there. */
+#define ARDUINO                                                                                    \
+	"B0 B1 B00000000 B11111111 CHANGE DEFAULT DEG_TO_RAD DISPLAY EULER EXTERNAL FALLING "      \
+	"HALF_PI HIGH INPUT INPUT_PULLDOWN INPUT_PULLUP INTERNAL LOW LSBFIRST MSBFIRST OUTPUT "    \
+	"OUTPUT_OPEN_DRAIN PI RAD_TO_DEG RISING SERIAL TWO_PI"
+
 /* ---- what a compiler says ---- */
 
 /* Each word that a command prints. */
@@ -77,6 +83,15 @@ macros(void **state)
 		"cc -std=c99",           "cc -std=gnu99",           "cc -std=gnu11",
 		"g++ -x c++ -std=c++98", "g++ -x c++ -std=gnu++17", "clang -std=gnu11"};
 	static const char *const all[] = {"cc -std=c99", "cc -std=c11", "clang -std=c99"};
+	/* compilers for microcontrollers and their C libraries; avr-libc's sinf is a macro for sin */
+	static const struct {
+		const char *cc, *more;
+	} mcu[] = {
+		{"cc -std=gnu11", "#include <math.h>"},
+		{"arm-none-eabi-gcc -std=gnu11", "#include <math.h>"},
+		{"riscv64-unknown-elf-gcc -march=rv32imc -mabi=ilp32 -std=gnu11", ""},
+		{"avr-gcc -mmcu=atmega328p -std=gnu99", ""},
+	};
 	char cmd[1024];
 	builder b;
 	seen s = {&b, 0};
@@ -98,6 +113,14 @@ macros(void **state)
 			 (int)strcspn(all[i], " "), all[i], standard, all[i]);
 		each_word(cmd, check_macro, &s);
 	}
+	for (size_t i = 0; i < QN_COUNT(mcu); i++) {
+		snprintf(cmd, sizeof(cmd),
+			 "command -v %.*s >/dev/null || exit 0; printf '%s%s\\n' | "
+			 "%s -dM -E - 2>/dev/null | awk '{print $2}'",
+			 (int)strcspn(mcu[i].cc, " "), mcu[i].cc, included, mcu[i].more, mcu[i].cc);
+		each_word(cmd, check_macro, &s);
+	}
+	each_word("printf '" ARDUINO "'", check_macro, &s);
 	build_end(&b);
 }
 
