@@ -249,6 +249,19 @@ refuse_cut(qn_onnx *o, const Onnx__GraphProto *g, const char *name)
 }
 
 static void
+refuse_output(qn_onnx *o, size_t i, const char *name)
+{
+	if (name[0] == '\0')
+		(void)qn_importer_refuse(&o->im, "import.output",
+					 "output %zu has no name; give it the name of a value", i);
+	else
+		(void)qn_importer_refuse(&o->im, "import.output",
+					 "output %zu has the name '%s', which an output before it "
+					 "has; remove it, or give it an Identity of the value",
+					 i, name);
+}
+
+static void
 set_outputs(qn_onnx *o, const Onnx__GraphProto *g)
 {
 	const qn_import_how *how = o->im.how;
@@ -262,8 +275,7 @@ set_outputs(qn_onnx *o, const Onnx__GraphProto *g)
 		qn_id id = qn_onnx_value(o, name, &known);
 
 		if (name[0] == '\0' || qn_map_gets(&names, name) != NULL) {
-			(void)qn_importer_refuse(&o->im, "import.output", "output %zu has %s", i,
-						 name[0] == '\0' ? "no name" : "a duplicate name");
+			refuse_output(o, i, name);
 			continue;
 		}
 		qn_map_puts(&names, name, o);

@@ -190,6 +190,13 @@ test_given_twice(void **state)
 	onx_node(file, "Neg", "x", "x");
 	onx_output(file, "x");
 	import_fails(13, "import.output", "has the duplicate name 'x'");
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_node(file, "Neg", "x", "y");
+	onx_output(file, "y");
+	onx_output(file, "y");
+	import_fails(13, "import.output",
+		     "output 1 has the name 'y', which an output before it has");
 }
 
 static void
