@@ -38,10 +38,10 @@ bool qn_infer_refuse(const qn_graph *g, const qn_node *n, const char *id, const 
 	QN_PRINTF(4, 5);
 
 const qn_type *qn_infer_in(const qn_graph *g, const qn_node *n, uint32_t i);
-/* Texts for messages, in the model's arena. */
 /* What the shape rule of n's op says, NULL after a report; values that are stored as floats of few bits are constants,
  * which dequantize alone reads (type.storage.float). */
 const qn_type *qn_infer_type(const qn_graph *g, const qn_node *n, const qn_type *declared);
+/* Texts for messages, in the model's arena. */
 const char *qn_infer_type_text(const qn_graph *g, const qn_type *type);
 const char *qn_infer_elem_text(const qn_graph *g, const qn_elem *e);
 
