@@ -5,7 +5,7 @@
  *   size       plain ones: constants as they are, the least code
  *   balanced   as speed, while constants stay within 6/5 and the arena within 9/8 of those of plain
  *              kernels (and 256 bytes), and both within the caller's budgets; else some steps get the
- *              next kernel that fits, and the next of those, until they do
+ *              next kernel that fits and has fewer constants, and the next of those, until they do
  *
  * A fast kernel pads its constants to its blocks, which is little for a layer of 64 channels and five
  * times the bytes for one of three, or has others of its own.  Those that give up the fewest instructions
@@ -78,7 +78,7 @@ can_cost(const qn_plan *p)
 	return false;
 }
 
-/* A step with the next kernel that fits it, if that has fewer constants. */
+/* A step with the next kernel that fits it and has fewer constants. */
 typedef struct saving {
 	const qn_step *step;
 	size_t bytes;
@@ -107,15 +107,24 @@ rate_of(const qn_step *s, const qn_step *next, size_t bytes)
 	return next->cost > s->cost ? (next->cost - s->cost) / (bytes / 16 + 1) : 0;
 }
 
+/* The steps of a plan by core node. */
+static const qn_step **
+by_core(const qn_plan *p, qn_arena *a)
+{
+	const qn_step **step = QN_NEW(a, const qn_step *, p->g->n);
+
+	for (size_t i = 0; i < p->nstep; i++)
+		step[p->step[i].core] = &p->step[i];
+	return step;
+}
+
 /* The steps of p that save constants in the plan `next`, by rate. */
 static size_t
 find_savings(const qn_plan *p, const qn_plan *next, saving *to, qn_arena *a)
 {
-	const qn_step **other = QN_NEW(a, const qn_step *, p->g->n);
+	const qn_step **other = by_core(next, a);
 	size_t n = 0;
 
-	for (size_t i = 0; i < next->nstep; i++)
-		other[next->step[i].core] = &next->step[i];
 	for (size_t i = 0; i < p->nstep; i++) {
 		const qn_step *s = &p->step[i], *o = other[s->core];
 
@@ -186,6 +195,48 @@ plain_ones(const qn_plan *p, const char *why, qn_arena *a)
 	return c;
 }
 
+/* Declines kernels of `next` that are fast and have no fewer constants than those of p; false: there are none. */
+static bool
+decline_dearer(const qn_plan *p, const qn_plan *next, choices *c)
+{
+	const qn_step **other = by_core(next, c->arena);
+	bool found = false;
+
+	for (size_t i = 0; i < p->nstep; i++) {
+		const qn_step *s = &p->step[i], *o = other[s->core];
+
+		if (!is_fast(s) || o == NULL || !is_fast(o) ||
+		    o->constant_bytes < s->constant_bytes)
+			continue;
+		decline(c, o->core, o->kernel, "");
+		found = true;
+	}
+	return found;
+}
+
+/* Every fast step of p with its next kernel that has fewer constants, or a plain one: *next, whose choices are *once. */
+static qn_status
+plan_savings(const qn_plan *p, choices *once, qn_plan **next)
+{
+	for (size_t i = 0; i < p->nstep; i++)
+		if (is_fast(&p->step[i]))
+			decline(once, p->step[i].core, p->step[i].kernel, "");
+	do
+		QN_TRY(qn_plan_with(p, once->declined, once->arena, next));
+	while (decline_dearer(p, *next, once));
+	return QN_OK;
+}
+
+/* Declines for a step what the plan of its saving declines, beyond what it has declined before. */
+static void
+decline_for_saving(choices *c, const choices *once, qn_id core, const char *why)
+{
+	const qn_declined *had = c->declined[core];
+
+	for (const qn_declined *d = once->declined[core]; d != had; d = d->next)
+		decline(c, core, d->kernel, why);
+}
+
 /* Declines kernels of p whose next ones have fewer constants, as many as it takes; *found: there are such.
  * Plans that are tried are in arena tmp. */
 static qn_status
@@ -196,10 +247,7 @@ save_constants(const qn_plan *p, const limits *l, choices *c, qn_arena *tmp, boo
 	qn_plan *next;
 
 	memcpy(once.declined, c->declined, p->g->n * sizeof(*once.declined));
-	for (size_t i = 0; i < p->nstep; i++)
-		if (is_fast(&p->step[i]))
-			decline(&once, p->step[i].core, p->step[i].kernel, "");
-	QN_TRY(qn_plan_with(p, once.declined, tmp, &next));
+	QN_TRY(plan_savings(p, &once, &next));
 	const size_t n = find_savings(p, next, s, tmp);
 	take_savings(s, n, p->weight_bytes - l->weights);
 	*found = n > 0;
@@ -213,7 +261,7 @@ save_constants(const qn_plan *p, const limits *l, choices *c, qn_arena *tmp, boo
 			"with its constants, %zu bytes more, the constants would exceed 6/5 of "
 			"those of plain kernels, or the budget",
 			s[i].bytes);
-		decline(c, s[i].step->core, s[i].step->kernel, qn_buf_str(&b));
+		decline_for_saving(c, &once, s[i].step->core, qn_buf_str(&b));
 	}
 	return QN_OK;
 }
