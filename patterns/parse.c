@@ -190,13 +190,24 @@ read_hole(qn_pattern_reader *r)
 	return r->hole;
 }
 
+bool
+qn_pattern_word_refers(const qn_patterns *set, const char *word)
+{
+	static const char *const other[] = {"_", "expr", "fn", "const", "input", "where"};
+	qn_op op;
+
+	for (size_t i = 0; i < QN_COUNT(other); i++)
+		if (strcmp(other[i], word) == 0)
+			return false;
+	return qn_op_lookup(set->scratch.env, word, &op) == NULL;
+}
+
 /* What a word begins that is not a definition. */
 static qn_pattern *
 read_word(qn_pattern_reader *r, const char *word)
 {
 	qn_text *t = &r->r.text;
 	bool called = qn_text_peek(t, "(");
-	qn_op op;
 
 	if (strcmp(word, "_") == 0)
 		return read_hole(r);
@@ -212,7 +223,7 @@ read_word(qn_pattern_reader *r, const char *word)
 		return read_call(r, qn_build_class(r->set, word));
 	if (called)
 		return read_call(r, qn_build_op(r->set, word));
-	if (strcmp(word, "where") == 0 || qn_op_lookup(r->set->scratch.env, word, &op) != NULL)
+	if (!qn_pattern_word_refers(r->set, word))
 		return qn_read_fail(&r->r,
 				    "expected '(' after '%s': %s(...) is a node of this op, and no "
 				    "value can have the name of an op",

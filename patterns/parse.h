@@ -24,6 +24,8 @@ typedef struct qn_pattern_reader {
 } qn_pattern_reader;
 
 const char *qn_pattern_read_word(qn_pattern_reader *r);
+/* Whether a word alone is the value that has this name; false: ops and words of the language. */
+bool qn_pattern_word_refers(const qn_patterns *set, const char *word);
 
 /* "{" attributes "}", ":" type, "." field, "where" word, after a pattern (parse_suffix.c). */
 bool qn_pattern_at_suffix(qn_pattern_reader *r);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* print.c - writes patterns in their text form, which reads back as a pattern that matches alike.
  *
- * A named node is written NAME=…, a wildcard with a name as the name alone.  A node that has
+ * A named node is written NAME=…, a wildcard with a name as the name alone, but for those that are also ops.  A node that has
  * several places in the pattern is written in full at each of them, under one name.  Around what
  * binds less than its place there are parentheses. */
 #include "patterns/build.h"
+#include "patterns/parse.h"
 
 #include <string.h>
 
@@ -356,7 +357,8 @@ print(printer *pr, const qn_pat *p, rank at_least)
 		qn_buf_putc(pr->b, '_');
 		return;
 	}
-	if (name != NULL && (qn_pat_is_wildcard(p) || is_open(pr, node))) {
+	if (name != NULL && (qn_pat_is_wildcard(p) || is_open(pr, node)) &&
+	    qn_pattern_word_refers(node->set, name)) {
 		qn_buf_puts(pr->b, name);
 		return;
 	}
