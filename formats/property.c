@@ -127,6 +127,21 @@ sequence(const uint8_t *s, size_t n)
 	return length;
 }
 
+bool
+qn_is_utf8(const char *s)
+{
+	const size_t n = strlen(s);
+
+	for (size_t i = 0; i < n;) {
+		const size_t length = sequence((const uint8_t *)s + i, n - i);
+
+		if (length == 0)
+			return false;
+		i += length;
+	}
+	return true;
+}
+
 /* A string that JSON can hold; 1: it has changed. */
 static size_t
 put_text(qn_json_out *o, const char *key, const uint8_t *s, size_t n)

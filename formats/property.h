@@ -55,6 +55,8 @@ bool qn_property_f64(const qn_property *p, double *out);
 /* A string as its bytes; false: not a single string. */
 bool qn_property_string(const qn_property *p, const char **s, size_t *n);
 
+/* Whether a text is UTF-8, and so can be a name in JSON. */
+bool qn_is_utf8(const char *s);
 /* The value as a member `key` of an open JSON object (NULL: an element).  Bytes that are not UTF-8,
  * and NUL, become U+FFFD; returns how many values that has changed. */
 size_t qn_property_put(qn_json_out *o, const char *key, const qn_property *p);

@@ -126,6 +126,26 @@ properties_text(qn_env *env, qn_arena *a, const qn_archive_data *d)
 	return qn_buf_str(&b);
 }
 
+/* Names are keys of JSON objects, in which bytes that are not text would end the file. */
+static qn_status
+check_names(qn_env *env, qn_arena *a, const qn_archive_data *d)
+{
+	static const char why[] = "the name is not UTF-8, as the JSON in this format must be; "
+				  "rename it, or convert to .gguf";
+
+	for (size_t i = 0; i < d->n; i++)
+		if (!qn_is_utf8(d->tensor[i].name))
+			return qn_report(env, QN_EINVALID, "archive.name",
+					 qn_archive_at(a, d->place, "tensor", d->tensor[i].name),
+					 "%s", why);
+	for (size_t i = 0; i < d->nproperty; i++)
+		if (!qn_is_utf8(d->property[i].key))
+			return qn_report(env, QN_EINVALID, "archive.name",
+					 qn_archive_at(a, d->place, "key", d->property[i].key),
+					 "%s", why);
+	return QN_OK;
+}
+
 qn_status
 qn_theta_prepare(qn_env *env, qn_arena *a, const qn_archive_data *d, qn_archive_data *out,
 		 qn_theta_texts *texts)
@@ -133,6 +153,7 @@ qn_theta_prepare(qn_env *env, qn_arena *a, const qn_archive_data *d, qn_archive_
 	qn_json_out o;
 	qn_buf b;
 
+	QN_TRY(check_names(env, a, d));
 	qn_archive_init(out, a, d->format, d->place);
 	qn_buf_init(&b, a);
 	qn_json_out_init(&o, &b);

@@ -155,6 +155,12 @@ names_of_trees(void **state)
 	assert_int_equal(qn_irpa_prepare(&f->env, &f->arena, &d, &ready), QN_EINVALID);
 	assert_string_equal(last_id(f), "theta.name");
 	assert_non_null(strstr(all_diags(f), "'a.b' is a tensor and the beginning of the name"));
+	qn_archive_init(&d, &f->arena, "", "y.irpa");
+	assert_true(qn_archive_put(&d, "a\x80z", &t));
+	assert_int_equal(qn_irpa_prepare(&f->env, &f->arena, &d, &ready), QN_EINVALID);
+	assert_string_equal(last_id(f), "archive.name");
+	assert_int_equal(qn_safetensors_prepare(&f->env, &f->arena, &d, &ready), QN_EINVALID);
+	assert_int_equal(qn_gguf_prepare(&f->env, &f->arena, &d, &ready), QN_OK);
 	assert_int_equal(qn_layout_repack(&f->env, &f->arena, "t", &t,
 					  row_of(f, "TensorScaledLayout"), true, &q, NULL),
 			 QN_OK);
