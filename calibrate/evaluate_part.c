@@ -58,10 +58,5 @@ qn_part_extract(const qn_graph *g, const qn_loops *loops, size_t nin, const qn_i
 			return QN_EINVALID;
 	}
 	copy->noutput = nout;
-	*part = qn_graph_new_in(g->model, g->name, a);
-	map = QN_NEW(a, qn_id, copy->n);
-	if (!qn_graph_copy_nodes(*part, copy, qn_loops_order(copy, a), NULL, map))
-		return QN_EINVALID;
-	qn_graph_copy_outputs(*part, copy, map);
-	return QN_OK;
+	return qn_loops_gather(part, a, NULL);
 }

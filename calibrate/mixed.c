@@ -207,23 +207,6 @@ stack_size(const qn_graph *g)
 	return n;
 }
 
-/* The nodes of each loop are one after the other. */
-static qn_status
-keep_loops_together(qn_mixed *out, qn_arena *a)
-{
-	const qn_id *order = qn_loops_order(out->g, a);
-	qn_id *map = QN_NEW(a, qn_id, out->g->n);
-
-	if (order == NULL)
-		return QN_OK;
-	qn_graph *to = qn_graph_new_in(out->g->model, out->g->name, a);
-	if (!qn_graph_copy_nodes(to, out->g, order, NULL, map))
-		return QN_EINVALID;
-	qn_graph_copy_outputs(to, out->g, map);
-	out->g = to;
-	return QN_OK;
-}
-
 qn_status
 qn_mixed_make(const qn_two_forms *two, const qn_network_layer *l, bool quantized, size_t nwant,
 	      const qn_id *want, qn_arena *a, qn_mixed *out)
@@ -244,5 +227,5 @@ qn_mixed_make(const qn_two_forms *two, const qn_network_layer *l, bool quantized
 		qn_graph_output(out->g, qn_graph_node(x.g[REST], want[i])->name,
 				x.made[p.side][p.id]);
 	}
-	return keep_loops_together(out, a);
+	return qn_loops_gather(&out->g, a, NULL);
 }

@@ -157,23 +157,11 @@ copy_node(copier *c, qn_id id)
 	return qn_graph_add(c->dst, &n);
 }
 
-/* Zeros that were added as a bias may stand between the nodes of a loop: the copy in an order in which they do not. */
-static qn_status
-keep_loops_together(copier *c)
+/* The id of a value of g in the copy, whose values may have moved. */
+static qn_id
+place_of(const copier *c, const qn_id *moved, qn_id id)
 {
-	const qn_id *order = qn_loops_order(c->dst, c->m->scratch);
-	qn_graph *to = qn_graph_new(c->m, c->g->name);
-	qn_id *map = QN_NEW(c->m->scratch, qn_id, c->dst->n);
-
-	if (order == NULL)
-		return QN_OK;
-	qn_graph_copy_facts(to, c->dst);
-	if (!qn_graph_copy_nodes(to, c->dst, order, NULL, map))
-		return QN_EINTERNAL;
-	for (qn_id id = 1; id < c->g->n; id++)
-		c->map[id] = map[c->map[id]];
-	c->dst = to;
-	return QN_OK;
+	return moved != NULL ? moved[c->map[id]] : c->map[id];
 }
 
 qn_status
@@ -190,6 +178,7 @@ qn_repairables_find(qn_model *m, const qn_repair_opts *o, qn_repairables *out)
 		    .weight = QN_NEW(m->scratch, qn_repairable *, g->n),
 		    .of_bias = QN_NEW(m->scratch, qn_repairable *, g->n),
 		    .o = o};
+	const qn_id *moved;
 
 	*out = (qn_repairables){.layer = QN_NEW(m->scratch, qn_repairable, g->n)};
 	for (qn_id id = 1; id < g->n; id++) {
@@ -209,15 +198,16 @@ qn_repairables_find(qn_model *m, const qn_repair_opts *o, qn_repairables *out)
 		if (c.map[id] == 0)
 			return QN_EINVALID;
 	}
-	QN_TRY(keep_loops_together(&c));
 	qn_graph_copy_outputs(c.dst, g, c.map);
 	out->g = c.dst;
+	/* zeros that were added as a bias may stand between the nodes of a loop */
+	QN_TRY(qn_loops_gather(&out->g, m->scratch, &moved));
 	for (size_t i = 0; i < out->n; i++) {
 		qn_repairable *l = &out->layer[i];
 
-		l->x = c.map[l->x];
-		l->w = c.map[l->w];
-		l->y = c.map[l->y];
+		l->x = place_of(&c, moved, l->x);
+		l->w = place_of(&c, moved, l->w);
+		l->y = place_of(&c, moved, l->y);
 	}
 	return QN_OK;
 }

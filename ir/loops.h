@@ -69,6 +69,10 @@ uint64_t qn_loop_walk_to(qn_loop_walk *w, const qn_graph *g, qn_id id);
  * they are; in arena a.  NULL: they stand so already. */
 const qn_id *qn_loops_order(const qn_graph *g, qn_arena *a);
 
+/* *g with the nodes of each loop one after the other: a copy in its arena, whose values *map has by id (map NULL: not
+ * wanted).  Where they stand so, *g stays and *map becomes NULL. */
+qn_status qn_loops_gather(qn_graph **g, qn_arena *scratch, const qn_id **map) QN_MUST_CHECK;
+
 /* A graph like g, in arena a, that is ready to be emitted: the nodes of each loop stand together, and what a loop
  * carries on is not another carried value itself, but a copy of it.  *out is g where it is so. */
 qn_status qn_loops_prepare(const qn_graph *g, qn_arena *a, const qn_graph **out) QN_MUST_CHECK;

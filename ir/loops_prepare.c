@@ -79,6 +79,25 @@ copy_node(copier *c, qn_id id)
 }
 
 qn_status
+qn_loops_gather(qn_graph **g, qn_arena *scratch, const qn_id **map)
+{
+	const qn_graph *from = *g;
+	const qn_id *order = qn_loops_order(from, scratch);
+	qn_id *to = QN_NEW(scratch, qn_id, from->n);
+
+	if (map != NULL)
+		*map = order != NULL ? to : NULL;
+	if (order == NULL)
+		return QN_OK;
+	*g = qn_graph_new_in(from->model, from->name, from->arena);
+	qn_graph_copy_facts(*g, from);
+	if (!qn_graph_copy_nodes(*g, from, order, NULL, to))
+		return QN_EINTERNAL;
+	qn_graph_copy_outputs(*g, from, to);
+	return QN_OK;
+}
+
+qn_status
 qn_loops_prepare(const qn_graph *g, qn_arena *a, const qn_graph **out)
 {
 	copier c = {.g = g, .arena = a};
