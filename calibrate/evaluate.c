@@ -115,12 +115,6 @@ qn_evaluator_forget(qn_evaluator *e)
 /* ---- the plan ---- */
 
 static bool
-is_in_loop(const qn_evaluator *e, qn_id id)
-{
-	return e->loops.n > 0 && e->loops.of[id] != 0;
-}
-
-static bool
 is_replaced(const qn_evaluator *e, qn_id id)
 {
 	for (size_t i = 0; i < e->nreplaced; i++)
@@ -244,24 +238,6 @@ check_states(const qn_evaluator *e)
 	return QN_OK;
 }
 
-/* A step of a loop cannot be run by itself, and who does not ask for all has no use for them. */
-static qn_status
-check_loops(const qn_evaluator *e)
-{
-	qn_id inside = 0;
-
-	for (size_t i = 0; i < e->nreplaced; i++)
-		inside = is_in_loop(e, e->replaced[i]) ? e->replaced[i] : inside;
-	for (size_t i = 0; i < e->nwant && !e->stacks; i++)
-		inside = is_in_loop(e, e->want[i]) ? e->want[i] : inside;
-	if (inside == 0)
-		return QN_OK;
-	return qn_report(e->g->model->env, QN_EUNSUPPORTED, "calibrate.loop",
-			 qn_graph_node(e->g, inside)->name,
-			 "this is a value of a loop, whose steps cannot be run one by one: compile "
-			 "the model with inline-bodies (--inline-bodies)");
-}
-
 static bool
 are_same(size_t n, const qn_id *a, size_t m, const qn_id *b)
 {
@@ -283,7 +259,7 @@ plan(qn_evaluator *e, const qn_replaced *with, size_t n, const qn_id *id, bool f
 	e->nreplaced = with->n;
 	e->replaced =
 		with->n > 0 ? qn_arena_copy(&e->memory, with->id, with->n * sizeof *id) : NULL;
-	QN_TRY(check_loops(e));
+	QN_TRY(qn_part_check(e->g, &e->loops, e->nreplaced, e->replaced, !e->stacks, n, id));
 	QN_TRY(search(e));
 	QN_TRY(check_states(e));
 	QN_TRY(qn_part_extract(e->g, &e->loops, e->nsource, e->source, n, id, &e->memory, &part));
@@ -372,7 +348,8 @@ choose(qn_evaluator *e, size_t n, const qn_id *id, qn_id *chosen)
 		size_t batches = e->chosen != NULL ? e->nchosen : e->data->nbatch;
 
 		if (e->kept[id[i]].data != NULL || node->op == QN_OP_input ||
-		    node->op == QN_OP_const || is_in_loop(e, id[i]) || bytes > e->room / batches)
+		    node->op == QN_OP_const || qn_part_is_in_loop(&e->loops, id[i]) ||
+		    bytes > e->room / batches)
 			continue;
 		e->room -= bytes * batches;
 		e->kept[id[i]].data = QN_NEW(e->arena, const void *, e->data->nbatch);

@@ -4,6 +4,49 @@
 
 #include <string.h>
 
+#include "ir/diag.h"
+#include "ir/limits.h"
+
+bool
+qn_part_is_in_loop(const qn_loops *loops, qn_id id)
+{
+	return loops->n > 0 && loops->of[id] != 0;
+}
+
+/* The values of all steps are one value. */
+static qn_status
+check_size(const qn_graph *g, const qn_loops *loops, qn_id id)
+{
+	qn_env *env = g->model->env;
+	const qn_node *n = qn_graph_node(g, id);
+	const uint64_t bytes = n->type->is_tuple ? 0 : qn_type_bytes(n->type);
+
+	if (!qn_part_is_in_loop(loops, id) || bytes == 0 ||
+	    qn_loop_runs(loops, id) <= qn_limit(env, QN_LIMIT_BYTES) / bytes)
+		return QN_OK;
+	return qn_limit_report(env, QN_LIMIT_BYTES, n->name, UINT64_MAX);
+}
+
+qn_status
+qn_part_check(const qn_graph *g, const qn_loops *loops, size_t nwith, const qn_id *with,
+	      bool single, size_t nwant, const qn_id *want)
+{
+	qn_id inside = 0;
+
+	for (size_t i = 0; i < nwith; i++)
+		inside = qn_part_is_in_loop(loops, with[i]) ? with[i] : inside;
+	for (size_t i = 0; i < nwant && single; i++)
+		inside = qn_part_is_in_loop(loops, want[i]) ? want[i] : inside;
+	if (inside != 0)
+		return qn_report(g->model->env, QN_EUNSUPPORTED, "calibrate.loop",
+				 qn_graph_node(g, inside)->name,
+				 "this is a value of a loop, whose steps cannot be run one by one: "
+				 "compile the model with inline-bodies (--inline-bodies)");
+	for (size_t i = 0; i < nwant; i++)
+		QN_TRY(check_size(g, loops, want[i]));
+	return QN_OK;
+}
+
 size_t
 qn_part_ends(const qn_loops *loops, size_t n, const qn_id *id, qn_id *end)
 {

@@ -14,6 +14,13 @@
 
 #include "ir/loops.h"
 
+bool qn_part_is_in_loop(const qn_loops *loops, qn_id id);
+/* Reports what cannot be: values `with` of loops that are replaced, and values of loops that are wanted where each value is
+ * single (calibrate.loop): a step cannot be run by itself.  What is stacked has at most the bytes of one value
+ * (limit.bytes). */
+qn_status qn_part_check(const qn_graph *g, const qn_loops *loops, size_t nwith, const qn_id *with,
+			bool single, size_t nwant, const qn_id *want) QN_MUST_CHECK;
+
 /* The loop ends that the steps of these values need, in end (room for loops->n): their number.  Without them a carried value
  * would be the first one in all steps. */
 size_t qn_part_ends(const qn_loops *loops, size_t n, const qn_id *id, qn_id *end);

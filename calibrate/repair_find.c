@@ -10,6 +10,8 @@
 #include "ir/diag.h"
 #include "ir/loops.h"
 
+enum { MOST_STACKED = 1 << 24 }; /* elements of a value in all steps: 128 MiB of double */
+
 typedef struct copier {
 	qn_model *m;
 	const qn_graph *g;
@@ -50,20 +52,26 @@ dequantized(const copier *c, qn_id id)
 	return 0;
 }
 
-/* Whether the values of all steps of the layer's loops can be stacked; in *steps how many there are. */
+/* Whether the operand and the result of a layer in loops can be stacked, those of all steps; in *steps how many there are. */
 static bool
 counts_steps(const copier *c, const qn_repairable *l, int64_t *steps)
 {
-	const int32_t x = qn_graph_node(c->g, l->x)->type->rank;
-	const int32_t y = qn_graph_node(c->g, l->y)->type->rank;
+	const qn_type *x = qn_graph_node(c->g, l->x)->type, *y = qn_graph_node(c->g, l->y)->type;
+	const uint64_t runs = qn_loop_runs(&c->loops, l->y);
+	const int64_t nx = qn_type_count(x), ny = qn_type_count(y);
 	int32_t depth = 0;
 
 	*steps = 1;
-	if (c->loops.n == 0)
+	if (c->loops.n == 0 || c->loops.of[l->y] == 0)
 		return true;
-	for (uint32_t k = c->loops.of[l->y]; k != 0; k = c->loops.loop[k - 1].parent, depth++)
-		*steps *= c->loops.loop[k - 1].count;
-	return c->loops.of[l->x] == c->loops.of[l->y] && (x > y ? x : y) + depth <= QN_MAX_RANK;
+	for (uint32_t k = c->loops.of[l->y]; k != 0; k = c->loops.loop[k - 1].parent)
+		depth++;
+	if (c->loops.of[l->x] != c->loops.of[l->y] ||
+	    (x->rank > y->rank ? x->rank : y->rank) + depth > QN_MAX_RANK || nx < 1 || ny < 1 ||
+	    runs > MOST_STACKED / (uint64_t)(nx > ny ? nx : ny))
+		return false;
+	*steps = (int64_t)runs;
+	return true;
 }
 
 /* Whether the layer can be repaired: ids are those of g still. */

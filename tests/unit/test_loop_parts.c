@@ -125,6 +125,24 @@ test_refused(void **state)
 			 QN_EUNSUPPORTED);
 }
 
+/* The values of all steps are no more than the limit of one value allows. */
+static void
+test_limit(void **state)
+{
+	qn_dataset *data;
+	qn_evaluator *e = evaluator(nested, &data);
+	const qn_id s = qn_graph_find(qn_model_entry(&rg->m), "s");
+	const qn_tensor *y;
+
+	(void)state;
+	qn_evaluator_stack(e);
+	rg->env.limits.bytes = 47; /* 12 steps of 4 bytes */
+	assert_int_equal(qn_evaluator_run(e, 1, &s, 0, &y), QN_EBUDGET);
+	assert_string_equal(rg->diags.item[0].id, "limit.bytes");
+	rg->env.limits.bytes = 48;
+	assert_int_equal(qn_evaluator_run(e, 1, &s, 0, &y), QN_OK);
+}
+
 /* ---- layers in loops and out of them ---- */
 
 #define LAYERS                                                                                     \
@@ -303,6 +321,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_steps, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_refused, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_limit, rig_setup, rig_teardown),
 		cmocka_unit_test(test_like_rows),
 		cmocka_unit_test(test_carried),
 		cmocka_unit_test(test_analysis),
