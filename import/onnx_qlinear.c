@@ -91,10 +91,10 @@ qgemm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 /* ---- operators of com.microsoft ---- */
 
-static const char *const plain_name[] = {
-	"Add", "Mul", "GlobalAveragePool", "AveragePool", "Sigmoid", "LeakyRelu", "Softmax"};
+static const char *const plain_name[] = {"Add",     "Mul",       "GlobalAveragePool", "AveragePool",
+					 "Sigmoid", "LeakyRelu", "Softmax",           "ReduceMean"};
 
-enum { ADD, MUL, GLOBAL_AVERAGE, AVERAGE, SIGMOID, LEAKY, SOFTMAX };
+enum { ADD, MUL, GLOBAL_AVERAGE, AVERAGE, SIGMOID, LEAKY, SOFTMAX, MEAN };
 
 /* Pools read N,C,H,W, or with channels_last N,H,W,C. */
 static bool
@@ -158,6 +158,20 @@ qlinear_concat(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	give(o, n, 0, qn_onnx_plain(o, n->in[2]), out);
 }
 
+/* A condition, which is a bool, and two operands with their parameters. */
+static void
+qlinear_where(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	for (uint32_t i = 0; i < 8; i++)
+		if (i != 3 && i != 6 && !has(o, n, i))
+			return;
+	qn_id in[3] = {n->in[0], real_at(o, n, 1, 1), real_at(o, n, 4, 1)};
+	if (in[1] == 0 || in[2] == 0)
+		return;
+	qn_onnx_run_as(o, n, "Where", 16, 3, in, out);
+	give(o, n, 7, qn_onnx_plain(o, n->in[1]), out);
+}
+
 const qn_onnx_row qn_onnx_qlinear[] = {
 	QN_ONNX_READ("", "QLinearConv", 10, qlinear_conv, 0),
 	QN_ONNX_READ("", "QLinearMatMul", 10, qlinear_matmul, 0),
@@ -169,6 +183,8 @@ const qn_onnx_row qn_onnx_qlinear[] = {
 	QN_ONNX_READ("com.microsoft", "QLinearSigmoid", 1, qlinear, SIGMOID),
 	QN_ONNX_READ("com.microsoft", "QLinearLeakyRelu", 1, qlinear, LEAKY),
 	QN_ONNX_READ("com.microsoft", "QLinearSoftmax", 1, qlinear, SOFTMAX),
+	QN_ONNX_READ("com.microsoft", "QLinearReduceMean", 1, qlinear, MEAN),
 	QN_ONNX_READ("com.microsoft", "QLinearConcat", 1, qlinear_concat, 0),
+	QN_ONNX_READ("com.microsoft", "QLinearWhere", 1, qlinear_where, 0),
 	{0},
 };

@@ -30,6 +30,8 @@ static const char *const quantizing[] = {
 	"QLinearAveragePool",
 	"QLinearSoftmax",
 	"QLinearLeakyRelu",
+	"QLinearReduceMean",
+	"QLinearWhere",
 	"QGemm",
 };
 

@@ -22,6 +22,7 @@ enum {
 	ONNX_U8 = 2,
 	ONNX_I8 = 3,
 	ONNX_I32 = 6,
+	ONNX_BOOL = 9,
 	ONNX_I4 = 22,
 	ONNX_F4 = 23,
 	ONNX_MOST = 64

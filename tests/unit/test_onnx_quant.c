@@ -297,6 +297,17 @@ test_microsoft(void **state)
 	onnx_read();
 	gives(a, 8, V(22, 23, 24, 24, 22, 21, 21, 24));
 	(void)rig_teardown(NULL), (void)rig_setup(NULL);
+	microsoft("QLinearReduceMean", "a s z t u");
+	onnx_ints("axes", 1, (const int64_t[]){3});
+	onnx_int("keepdims", 0);
+	onnx_read();
+	gives(a, 4, V(22, 30, 17, 107)); /* real 0.5, 2.5, -0.75, 21.75 */
+	(void)rig_teardown(NULL), (void)rig_setup(NULL);
+	microsoft("QLinearWhere", "k a s z b t u t u");
+	onnx_const("k", ONNX_BOOL, DIMS(2, 2), V(1, 0, 0, 1));
+	onnx_read();
+	gives(a, 8, V(20, 12, 12, 32, 18, 8, 8, 200));
+	(void)rig_teardown(NULL), (void)rig_setup(NULL);
 	microsoft("QLinearSoftmax", "a s z t u");
 	onnx_read();
 	gives(a, 8, V(21, 23, 21, 23, 22, 22, 20, 24));
