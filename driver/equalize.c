@@ -39,7 +39,12 @@ tell(const qn_equalize_search *q, size_t nkept, double before, double after)
 		qn_buff(&b, "%s%s", comma, q->e.group[k].name);
 		comma = ", ";
 	}
-	if (nkept == 0)
+	if (ntried == 0)
+		qn_warn(m->env, "equalize.dropped", m->name,
+			"no channels are scaled: no layer is read by other layers alone, through "
+			"nothing but ops that keep channels apart (docs/calibration.md), or rules "
+			"of the recipe leave these as they are");
+	else if (nkept == 0)
 		qn_warn(m->env, "equalize.dropped", m->name,
 			"no channels are scaled: none of %zu groups brings the outputs nearer to "
 			"the float ones on the samples held back (SQNR %g dB); more samples may "

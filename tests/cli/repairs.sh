@@ -94,7 +94,7 @@ echo '{"rules": [{"granularity": "per-tensor", "equalize": true}]}' >eq.json
 good equalize-recipe compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe eq.json --self-test 20 -o eqr
 same equalize-recipe eq/digits_weights.c eqr/digits_weights.c
 echo '{"rules": [{"equalize": false, "op": "conv2d"}]}' >eq.json
-case_of equalize-refused 0 equalize.dropped 'none of 0 groups' compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe eq.json --equalize -o no
+case_of equalize-refused 0 equalize.dropped 'rules of the recipe leave' compile -q "$E/digits.json" --calib "$E/calib.npy" --recipe eq.json --equalize -o no
 echo '{"rules": [{"equalize": true, "name": "conv1"}]}' >eq.json
 good equalize-one compile "$E/digits.json" --calib "$E/calib.npy" --recipe eq.json --weights per-tensor -o one
 has_words equalize-one stderr 'equalize: channels of 1 of 1 groups'
@@ -106,7 +106,7 @@ graph @main(%x: tensor<1x12xf32>) {
   return %h
 }
 END
-case_of equalize-nothing 0 equalize.dropped 'none of 0 groups' compile -q alone.qir --calib classes.npy --equalize -o out
+case_of equalize-nothing 0 equalize.dropped 'no layer is read' compile -q alone.qir --calib classes.npy --equalize -o out
 
 # Narrower ranges: of x, one element is 40 times as wide as the others in one sample of four, and means hardly anything.
 awk 'BEGIN {

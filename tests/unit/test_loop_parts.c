@@ -104,7 +104,7 @@ test_steps(void **state)
 	check_steps(e, data, "s", 3, 12);
 }
 
-/* Who does not ask for all steps gets none; what stands before and behind a loop is a value like others. */
+/* Who does not ask for all steps gets none; what stands before and after a loop is a value like others. */
 static void
 test_refused(void **state)
 {
@@ -266,6 +266,21 @@ test_carried(void **state)
 	qn_close(r.ctx);
 }
 
+/* What a loop carries keeps its scale, and the message says that there is nothing to scale, not that samples are few. */
+static void
+test_no_groups(void **state)
+{
+	host r = open_host(carried);
+	bool told = false;
+
+	(void)state;
+	compile(&r, (qn_compile_opts){.equalize = 1});
+	for (size_t i = 0; i < qn_diag_count(r.ctx); i++)
+		told = told || strstr(qn_diag_get(r.ctx, i).message, "no layer is read") != NULL;
+	assert_true(told);
+	qn_close(r.ctx);
+}
+
 typedef struct table {
 	size_t n;
 	qn_layer_cost row[LAYERS_MOST];
@@ -324,6 +339,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_limit, rig_setup, rig_teardown),
 		cmocka_unit_test(test_like_rows),
 		cmocka_unit_test(test_carried),
+		cmocka_unit_test(test_no_groups),
 		cmocka_unit_test(test_analysis),
 	};
 
