@@ -154,7 +154,7 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 {
 	const qn_graph *g = s->g;
 	const qn_node *before = real_operand(s, n);
-	const qn_node *behind = reader(g, s->other[id]);
+	const qn_node *next = reader(g, s->other[id]);
 	const qn_node *quantize = reader(g, s->quantize[id]);
 
 	if (quantize != NULL && quantize->type->elem->gran == QN_SUB_CHANNEL)
@@ -174,17 +174,17 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 	if (before != NULL)
 		return qn_left_text(g->model, "it comes from '%s', which stays in float",
 				    qn_left_own_name(g, before));
-	if (quantize != NULL && behind != NULL)
+	if (quantize != NULL && next != NULL)
 		return qn_left_text(
 			g->model,
 			"'%s' needs it in float, and with it more than 2 ops that would have "
 			"to be computed a second time on quantized values",
-			qn_left_own_name(g, behind));
-	if (behind != NULL && strcmp(qn_left_own_name(g, behind), qn_left_own_name(g, n)) == 0)
+			qn_left_own_name(g, next));
+	if (next != NULL && strcmp(qn_left_own_name(g, next), qn_left_own_name(g, n)) == 0)
 		return reason(s, s->other[id]); /* of the same layer */
-	if (behind != NULL)
+	if (next != NULL)
 		return qn_left_text(g->model, "'%s', which reads it, stays in float",
-				    qn_left_own_name(g, behind));
+				    qn_left_own_name(g, next));
 	if (quantize == NULL && qn_came_quantized(g->model))
 		return qn_left_no_range_for(g->model,
 					    qn_left_text(g->model, "'%s'", qn_left_own_name(g, n)));

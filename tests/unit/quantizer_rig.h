@@ -74,13 +74,13 @@ print_to(qn_model *m, text *t)
 	assert_int_equal(qn_print(m, QN_FORMAT_IR, append, t), QN_OK);
 }
 
-/* add(x, mul(x, 0.5)) in codes of its own: 6 bits, unsigned, then an op on real values. */
+/* add(x, mul(x, 0.5)) in a quantized type of its own: 6 bits, unsigned, then an op on real values. */
 static inline qn_id
 scaled_sum(void *user, qn_quantizing *q, const qn_match *m)
 {
-	const qn_quant_type codes = {.bits = 6, .symmetric = 0};
+	const qn_quant_type six_bits = {.bits = 6, .symmetric = 0};
 	qn_graph *g = qn_quantizing_graph(q);
-	qn_id x = qn_quantize_symbol(q, qn_match_get(m, "x"), "sum", "x", &codes);
+	qn_id x = qn_quantize_symbol(q, qn_match_get(m, "x"), "sum", "x", &six_bits);
 	qn_id in[2];
 
 	(void)user;

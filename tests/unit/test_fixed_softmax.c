@@ -141,7 +141,7 @@ test_softmax_real(void **state)
 	}
 }
 
-/* Equal codes in rows up to far beyond the point where every quotient rounds to nothing. */
+/* Equal quantized values in rows up to far beyond the point where every quotient rounds to nothing. */
 static void
 test_softmax_long(void **state)
 {

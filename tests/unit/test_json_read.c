@@ -65,7 +65,7 @@ ignored_keys(void **state)
 	assert_true(qn_graph_node(qn_model_entry(m), 2)->attr->clip.max == 6.0);
 }
 
-/* The pattern that made a composite; a constant behind a node. */
+/* The pattern that made a composite; a constant after a node. */
 static void
 pattern_and_after(void **state)
 {
