@@ -10,11 +10,13 @@
  *   get(top_k(x))                      ->  top_k_indices(x), or gather_elements(x, top_k_indices(x)), which can be quantized
  *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
  *   add(matmul(x, const [K,C]), const of C elements along the last axis)  ->  bias_add(dense(x, w), b), of x as rows
+ *   activation functions and normalizations that are written out           ->  one op (fuse.h)
  *
  * requires: any graph (rules look at float nodes only).  leaves: the same values up to the rounding of the
  * folded weights. */
 #include "ir/diag.h"
 #include "passes/batch_norm.h"
+#include "passes/fuse.h"
 #include "passes/passes.h"
 #include "patterns/rewrite.h"
 #include "runtime/impls.h"
@@ -306,7 +308,12 @@ static const qn_rule rules[] = {
 qn_status
 qn_clean(qn_model *m)
 {
-	for (size_t i = 0; i < m->ngraph; i++)
-		QN_TRY(qn_rewrite(m, m->graph[i], rules, QN_COUNT(rules), NULL, &m->graph[i]));
+	for (size_t i = 0; i < m->ngraph; i++) {
+		qn_graph **g = &m->graph[i];
+
+		QN_TRY(qn_rewrite(m, *g, rules, QN_COUNT(rules), NULL, g));
+		QN_TRY(qn_fuse_activations(m, *g, g));
+		QN_TRY(qn_fuse_norms(m, *g, g));
+	}
 	return QN_OK;
 }
