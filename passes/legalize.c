@@ -8,6 +8,7 @@
  *   pad {value}                      ->  pad {code}
  *   conv2d(pad(x))                   ->  conv2d {pad} (legalize_pad.c)
  *   reduce_max(x: u8)                ->  scast(reduce_max(scast(x)))   what only compares integers has the same order at scale 1
+ *   matmul(x, const)                 ->  dense                         (legalize_product.c)
  *   quantized softmax {axis=1}       ->  transpose, softmax along the last axis, transpose
  *
  * requires: a calibrated, requantized graph.  leaves: an integer graph, each node with an integer
@@ -184,6 +185,9 @@ static const qn_rule rules[] = {
 	{"pad-window", QN_P_OPN(conv2d, ROOT), qn_legalize_pad_window},
 	{"pad-window", QN_P_OPN(conv3d, ROOT), qn_legalize_pad_window},
 	{"pad-window", QN_P_OPN(max_pool, ROOT), qn_legalize_pad_window},
+	{"matmul-to-dense", QN_P_OPN(matmul, ROOT), qn_legalize_matmul},
+	{"matmul-to-dense", QN_P_OP(requantize, ROOT, QN_P_ARGS(QN_P_OPN(matmul, RQ))),
+	 qn_legalize_stacked_matmul},
 	{"last-axis", QN_P_CLASS(QN_FIXED, ROOT), last_axis},
 };
 
@@ -313,13 +317,15 @@ qn_status
 qn_legalize(qn_model *m)
 {
 	qn_graph *g = qn_model_entry(m);
+	qn_map products;
 
 	if (m->stage != QN_STAGE_CALIBRATED)
 		return qn_report(m->env, QN_EINVALID, "pass.stage", m->name,
 				 "legalize takes a calibrated graph; this one is %s",
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_integer_graph(m, g, &g));
-	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), NULL, &g));
+	qn_map_init(&products, m->scratch);
+	QN_TRY(qn_rewrite(m, g, rules, QN_COUNT(rules), &products, &g));
 	QN_TRY(qn_report_float(m, g, strstr(m->options, "approx=off") != NULL));
 	QN_TRY(qn_legalize_check(m, g));
 	qn_model_set_graph(m, g);
