@@ -6,47 +6,7 @@
  *   data [V,K/2] UINT8, two values in each        ->    the same of <u4 …>, zero point 8 unless there are others */
 #include "import/onnx_quant.h"
 
-enum { DEFAULT_BLOCK = 128, DEFAULT_BITS = 4, MIDDLE = 8 };
-
-/* A constant of bytes with two values in each, the first in the low half, whose rows have `last` values. */
-static qn_id
-unpack(qn_onnx *o, qn_id x, int64_t last)
-{
-	const qn_tensor *from = qn_importer_known(&o->im, x);
-	const qn_type *t = qn_onnx_type(o, x);
-	int64_t dim[QN_MAX_RANK];
-	void *data;
-
-	if (from == NULL || t->rank < 1 || t->dim[t->rank - 1] != (last + 1) / 2)
-		return qn_importer_refuse(&o->im, "import.constant",
-					  "data and zero points must be constants with two values "
-					  "in a byte along the last dimension");
-	const int64_t bytes = t->dim[t->rank - 1];
-	for (int32_t i = 0; i < t->rank; i++)
-		dim[i] = i == t->rank - 1 ? last : t->dim[i];
-	if (!qn_importer_take(&o->im, 2 * (uint64_t)qn_type_count(t)))
-		return 0;
-	const qn_type *type = qn_type_plain(&o->im.m->types, QN_PLAIN_u4, t->rank, dim);
-	qn_tensor *to = qn_tensor_new(o->im.m->arena, type, &data);
-	for (int64_t i = 0; i < qn_type_count(type); i++) {
-		const int64_t both = qn_tensor_i64(from, i / last * bytes + i % last / 2);
-
-		qn_store_i64(data, QN_PLAIN_u4, i, i % last % 2 == 0 ? both & 15 : both >> 4);
-	}
-	return qn_importer_const(&o->im, qn_graph_node(o->im.g, x)->name, to);
-}
-
-/* The zero point of all values. */
-static qn_id
-middle(qn_onnx *o)
-{
-	void *data;
-	qn_tensor *z = qn_tensor_new(o->im.m->arena,
-				     qn_type_plain(&o->im.m->types, QN_PLAIN_u4, 0, NULL), &data);
-
-	qn_store_i64(data, QN_PLAIN_u4, 0, MIDDLE);
-	return qn_importer_const(&o->im, NULL, z);
-}
+enum { DEFAULT_BLOCK = 128, DEFAULT_BITS = 4 };
 
 /* Values of UINT8 as those of 4 bits, with zero points. */
 static bool
@@ -58,8 +18,9 @@ unpack_all(qn_onnx *o, qn_id *x, qn_onnx_params *p)
 		return qn_importer_refuse(&o->im, "import.input",
 					  "data and scales need the same number of dimensions") !=
 		       0;
-	*x = unpack(o, *x, 2 * t->dim[t->rank - 1]);
-	p->zp = p->zp != 0 ? unpack(o, p->zp, s->dim[s->rank - 1]) : middle(o);
+	*x = qn_onnx_nibbles(o, *x, 2 * t->dim[t->rank - 1]);
+	p->zp = p->zp != 0 ? qn_onnx_nibbles(o, p->zp, s->dim[s->rank - 1])
+			   : qn_onnx_middle(o, QN_PLAIN_u4);
 	return *x != 0 && p->zp != 0;
 }
 

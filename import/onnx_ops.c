@@ -13,7 +13,8 @@ static const qn_onnx_row *const families[] = {
 	qn_onnx_resizes,     qn_onnx_pads,      qn_onnx_einsums,       qn_onnx_unpools,
 	qn_onnx_index,       qn_onnx_qlinear,   qn_onnx_spreads,       qn_onnx_sequences,
 	qn_onnx_signals,     qn_onnx_functions, qn_onnx_fuseds,        qn_onnx_rois,
-	qn_onnx_chosen,      qn_onnx_qonnx,     qn_onnx_gather_blocks, qn_onnx_flexes,
+	qn_onnx_chosen,      qn_onnx_qonnx,     qn_onnx_gather_blocks, qn_onnx_matmul_blocks,
+	qn_onnx_flexes,
 };
 
 const qn_onnx_row *

@@ -76,6 +76,13 @@ void qn_onnx_scale_becomes(qn_onnx *o, qn_id a, qn_id b, qn_id y);
 qn_id qn_onnx_dynamic_values(qn_onnx *o, qn_id q, qn_id scale, qn_id zp, qn_id *factor);
 qn_onnx_fn qn_onnx_dynamic_matmul; /* DynamicQuantizeMatMul */
 
+/* ---- two values of 4 bits in a byte (onnx_matmul_blocks.c) ---- */
+
+/* A constant of bytes with two values in each, the first in the low half, as rows of `last` u4; 0 after a report. */
+qn_id qn_onnx_nibbles(qn_onnx *o, qn_id x, int64_t last);
+/* The zero point of values of this unsigned type where a file leaves it out: 8 of u4, 128 of u8. */
+qn_id qn_onnx_middle(qn_onnx *o, qn_plain storage);
+
 /* The integers x less zp as f32: a dequantize with scale 1. */
 qn_id qn_onnx_counted(qn_onnx *o, qn_id x, int64_t zp);
 
