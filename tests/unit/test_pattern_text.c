@@ -22,6 +22,8 @@ test_errors(void **state)
 		{"x ?add(_, y ?relu(z))", "pattern.syntax",
 		 "pattern:1:21"}, /* the _ is the other one's */
 		{"_=*", "pattern.syntax", "pattern:1:3"},
+		{"0a=relu(*)", "pattern.syntax", "pattern:1:2"},
+		{"9a=relu(*)", "pattern.syntax", "pattern:1:2"},
 		{"* : f33", "type.unknown", "pattern:1:5"},
 		{"* : [1,x]", "pattern.syntax", "pattern:1:8"},
 		{"* : [1,2,3,4,5,6,7,8,9]", "pattern.syntax", "pattern:1:22"},
