@@ -15,7 +15,7 @@
 enum { MAX_TEXT = 1 << 20 };
 
 /* How much a form binds, from alternatives to what is whole in itself. */
-typedef enum rank { ALTERNATIVE, DOMINATOR, OPTIONAL, NAMED, TESTED, PRIMARY } rank;
+typedef enum rank { ALTERNATIVE, DOMINATOR, OPTIONAL, NAMED, TESTED, FIELD, PRIMARY } rank;
 
 typedef struct printer {
 	qn_buf *b;
@@ -194,6 +194,27 @@ print_attr(qn_buf *b, const qn_pat_test *t)
 		print_numbers(b, &t->list);
 }
 
+/* The node as a field, whose printed form does not nest: get(x) as x.*, NULL: it is not one. */
+static const qn_pat *
+field_of(printer *pr, const qn_pat *p)
+{
+	return p->kind == QN_PAT_OP && p->op == QN_OP_get && p->narg == 1 &&
+			       node_of(p) != pr->hole && name_of(pr, node_of(p)) == NULL
+		       ? p->arg[0]
+		       : NULL;
+}
+
+/* get(x){index=3} as x.3, likewise. */
+static const qn_pat *
+numbered_field_of(printer *pr, const qn_pat *p)
+{
+	return p->kind == QN_PAT_TEST && p->test->kind == QN_TEST_ATTR &&
+			       p->test->value_kind == QN_VALUE_INT && p->test->integer >= 0 &&
+			       strcmp(p->test->text, "index") == 0
+		       ? field_of(pr, p->arg[0])
+		       : NULL;
+}
+
 static bool
 is_plain_attr(printer *pr, const qn_pat *p)
 {
@@ -208,6 +229,11 @@ print_test(printer *pr, const qn_pat *p)
 	const qn_pat *in = p->arg[0];
 	qn_buf *b = pr->b;
 
+	if (numbered_field_of(pr, p) != NULL) {
+		print(pr, numbered_field_of(pr, p), FIELD);
+		qn_buff(b, ".%lld", (long long)t->integer);
+		return;
+	}
 	if (t->kind == QN_TEST_NUMBER && in->kind == QN_PAT_CONST && in->slot == QN_NO_SLOT) {
 		qn_buf_f64(b, t->real);
 		return;
@@ -295,19 +321,25 @@ print_leaf(printer *pr, const qn_pat *p)
 	}
 }
 
+/* The name of an input may hold a dot, as a field does. */
 static rank
-rank_of(const qn_pat *p)
+rank_of(printer *pr, const qn_pat *p)
 {
 	if (p->kind == QN_PAT_ALT)
 		return node_of(p)->optional ? OPTIONAL : ALTERNATIVE;
 	if (p->kind == QN_PAT_DOM)
 		return DOMINATOR;
-	return p->kind == QN_PAT_TEST ? TESTED : PRIMARY;
+	if (field_of(pr, p) != NULL || numbered_field_of(pr, p) != NULL)
+		return FIELD;
+	return p->kind == QN_PAT_TEST || (p->kind == QN_PAT_INPUT && p->test != NULL) ? TESTED
+										      : PRIMARY;
 }
 
 static void
 print_impl(printer *pr, const qn_pat *p)
 {
+	const qn_pat *field = field_of(pr, p);
+
 	if (p->kind == QN_PAT_ANY && p->narg > 0)
 		print(pr, p->arg[0], NAMED);
 	else if (p->kind == QN_PAT_ALT)
@@ -319,8 +351,12 @@ print_impl(printer *pr, const qn_pat *p)
 	else if (p->kind == QN_PAT_ANY || p->kind == QN_PAT_CONST || p->kind == QN_PAT_INPUT ||
 		 p->kind == QN_PAT_EXPR)
 		print_leaf(pr, p);
+	else if (field != NULL)
+		print(pr, field, FIELD);
 	else
 		print_call(pr, p);
+	if (field != NULL)
+		qn_buf_puts(pr->b, ".*");
 }
 
 static bool
@@ -335,8 +371,8 @@ is_open(const printer *pr, const qn_pattern *p)
 static void
 print_named(printer *pr, const qn_pat *p, const char *name, rank at_least)
 {
-	bool outer = (name != NULL ? NAMED : rank_of(p)) < at_least;
-	bool inner = name != NULL && rank_of(p) < TESTED;
+	bool outer = (name != NULL ? NAMED : rank_of(pr, p)) < at_least;
+	bool inner = name != NULL && rank_of(pr, p) < TESTED;
 
 	qn_buf_puts(pr->b, outer ? "(" : "");
 	if (name != NULL)

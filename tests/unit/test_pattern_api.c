@@ -224,7 +224,7 @@ builds_every_form(void **state)
 	assert_non_null(slot);
 	*slot = '\0';
 	assert_string_equal(text,
-			    "concat(const, 0.5, expr(%a), tuple(...), get(tuple(*)){index=0}, "
+			    "concat(const, 0.5, expr(%a), tuple(...), tuple(*).0, "
 			    "input | *(), MIX(...), fn[*](...), * ~> *, clip(...){min=0.0}, "
 			    "* where even, ");
 	size_t n;
