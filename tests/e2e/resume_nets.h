@@ -69,8 +69,8 @@ static const resume_net resume_nets[] = {
 		 "%y = bias_add %h2, %o\n"
 		 "%x.q = tanh %y\n"
 		 "return %x.q, %m }\n",
-	 .skip = "op:sigmoid,last",
-	 .recipe = "{\"rules\": [{\"op\": \"mul\", \"method\": \"percentile\"}, "
+	 .skip = "op:silu,last",
+	 .recipe = "{\"rules\": [{\"op\": \"silu\", \"method\": \"percentile\"}, "
 		   "{\"name\": \"c\", \"granularity\": \"per-tensor\"}, {\"op\": \"tanh\", "
 		   "\"skip\": true}]}",
 	 .samples = 6},
