@@ -129,26 +129,44 @@ scale_along(qn_onnx *o, qn_id c, int64_t n, int32_t rank, bool conv)
 	return qn_importer_reshape(&o->im, c, 1, &n);
 }
 
-/* Constant zero points of the weights: one, or one for each of n channels, all of them the same, which become one. */
+/* Constant zero points of the weights: one, or one for each of n channels. */
 static bool
-zero_points_along(qn_onnx *o, int64_t n, qn_id *zp)
+zero_points_along(const qn_onnx *o, int64_t n, qn_id zp)
 {
-	const qn_tensor *v = qn_importer_known(&o->im, *zp);
+	const qn_tensor *v = qn_importer_known(&o->im, zp);
 	const int64_t count = v != NULL ? qn_type_count(v->type) : 0;
-	qn_attrs a = qn_importer_attrs(QN_OP_slice);
 
-	if (count < 1 || (count != 1 && (count != n || v->type->rank != 1)))
-		return false;
-	for (int64_t i = 1; i < count; i++)
+	return count == 1 || (count > 1 && count == n && v->type->rank == 1);
+}
+
+static bool
+are_equal(const qn_tensor *v)
+{
+	for (int64_t i = 1; i < qn_type_count(v->type); i++)
 		if (qn_tensor_i64(v, i) != qn_tensor_i64(v, 0))
 			return false;
-	if (count == 1)
-		return true;
-	a.slice.begin.n = a.slice.end.n = 1;
-	a.slice.end.v[0] = 1;
-	*zp = qn_importer_reshape(&o->im, qn_importer_op(&o->im, QN_OP_slice, 1, zp, &a, NULL), 0,
-				  NULL);
-	return *zp != 0;
+	return true;
+}
+
+/* The weights with their scale.  Layers have none with several zero points: these become float values, which get a
+ * scale of their own for each channel when the model is requantized. */
+static qn_id
+scaled_weights(qn_onnx *o, qn_id w, qn_onnx_params *p)
+{
+	const qn_tensor *v = p->zp != 0 ? qn_importer_known(&o->im, p->zp) : NULL;
+	qn_attrs first = qn_importer_attrs(QN_OP_slice);
+
+	if (v != NULL && !are_equal(v))
+		return qn_onnx_real_of(o, qn_onnx_plain_of(o, w), p);
+	if (v != NULL && qn_type_count(v->type) > 1) {
+		first.slice.begin.n = first.slice.end.n = 1;
+		first.slice.end.v[0] = 1;
+		p->zp = qn_importer_op(&o->im, QN_OP_slice, 1, &p->zp, &first, NULL);
+		p->zp = p->zp != 0 ? qn_importer_reshape(&o->im, p->zp, 0, NULL) : 0;
+		if (p->zp == 0)
+			return 0;
+	}
+	return qn_onnx_dequantize(o, w, p);
 }
 
 qn_id
@@ -169,22 +187,22 @@ qn_onnx_scaled_sum(qn_onnx *o, qn_id a, qn_id b)
 	const bool conv = n->arg != 0;
 	const qn_type *w = qn_onnx_type(o, n->in[1]), *x = qn_onnx_type(o, n->in[0]);
 	const int32_t axis = conv ? 0 : 1;
-	qn_id zp = qn_onnx_in(n, 3);
+	const qn_id zp = qn_onnx_in(n, 3);
 	if (w->rank < 1 || (!conv && w->rank != 2) ||
-	    (zp != 0 && !zero_points_along(o, w->dim[axis], &zp)))
+	    (zp != 0 && !zero_points_along(o, w->dim[axis], zp)))
 		return 0;
 	/* the scale of run time is that of the data, what it is multiplied by that of the weights */
 	qn_id data = qn_onnx_dynamic_values(o, n->in[0], b, qn_onnx_in(n, 2), &b);
 	if (data != 0 && b == 0)
 		b = qn_importer_f32(&o->im, 1);
-	const qn_onnx_params p = {
+	qn_onnx_params p = {
 		.scale = scale_along(o, b, w->dim[conv ? 0 : 1], qn_onnx_type(o, a)->rank, conv),
 		.zp = zp,
 		.axis = axis};
 	if (p.scale == 0)
 		return 0;
 	in[0] = data != 0 ? data : less_zero_point(o, n, 0, conv ? 1 : x->rank - 2);
-	in[1] = qn_onnx_dequantize(o, n->in[1], &p);
+	in[1] = scaled_weights(o, n->in[1], &p);
 	if (in[0] != 0 && in[1] != 0)
 		qn_onnx_run_as(o, n, conv ? "Conv" : "MatMul", n->version, 2, in, out);
 	return out[0];

@@ -99,6 +99,28 @@ convolution(void)
 	onx_node(file, "Add", "m,b", "y");
 }
 
+/* A zero point for each column: the weights get scales anew. */
+static void
+columns(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,16");
+	integers("w", ONX_UINT8, "16,5", -128, 127);
+	integers("wz", ONX_UINT8, "5", 100, 127);
+	numbers("ws", "5", 0.002, 0.004);
+	product("MatMulInteger", "x", "y", "", false);
+}
+
+/* A zero point for each filter, all of them the same. */
+static void
+filters(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,2,6,5");
+	integers("w", ONX_UINT8, "3,2,3,3", -128, 127);
+	integers("wz", ONX_UINT8, "3", -128, -128);
+	numbers("ws", "1,3,1,1", 0.002, 0.004);
+	product("ConvInteger", "x", "y", "", true);
+}
+
 /* The scale of the data alone: the weights have the scale 1. */
 static void
 unscaled(void)
@@ -136,6 +158,8 @@ rounded_data(void)
 	onx_node(file, "MatMul", "d,w", "y");
 }
 
+#define WIDE_OUTPUT "{\"rules\": [{\"op\": \"output\", \"activations\": \"i16\"}]}"
+
 /* bound: of the largest output of the level. */
 static const struct {
 	const char *name;
@@ -143,12 +167,15 @@ static const struct {
 	int64_t shape[4];
 	int rank, products;
 	double bound;
+	const char *recipe; /* of those that become float models; NULL: none */
 } networks[] = {
-	{"layers", layers, {SAMPLES, 16}, 2, 2, 0.02},
-	{"convolution", convolution, {SAMPLES, 2, 6, 5}, 4, 1, 0.02},
-	{"unscaled", unscaled, {SAMPLES, 16}, 2, 1, 0.02},
-	{"fused", fused, {SAMPLES, 16}, 2, 1, 0.02},
-	{"rounded_data", rounded_data, {SAMPLES, 16}, 2, 1, 0.1},
+	{"layers", layers, {SAMPLES, 16}, 2, 2, 0.02, NULL},
+	{"convolution", convolution, {SAMPLES, 2, 6, 5}, 4, 1, 0.02, NULL},
+	{"unscaled", unscaled, {SAMPLES, 16}, 2, 1, 0.02, NULL},
+	{"fused", fused, {SAMPLES, 16}, 2, 1, 0.02, NULL},
+	{"rounded_data", rounded_data, {SAMPLES, 16}, 2, 1, 0.1, WIDE_OUTPUT},
+	{"columns", columns, {SAMPLES, 16}, 2, 1, 0.02, WIDE_OUTPUT},
+	{"filters", filters, {SAMPLES, 2, 6, 5}, 4, 1, 0.02, NULL},
 };
 
 /* How often a word stands in a text. */
@@ -199,12 +226,8 @@ test_networks(void **state)
 		h.x = low;
 		assert_int_equal(run_host(&h, want[1], &n), QN_OK);
 		const qn_status status = qn_compile(
-			h.m,
-			&(qn_compile_opts){.calib = &loud,
-					   .ncalib = 1,
-					   .recipe = k == 4 ? "{\"rules\": [{\"op\": \"output\", "
-							      "\"activations\": \"i16\"}]}"
-							    : NULL});
+			h.m, &(qn_compile_opts){
+				     .calib = &loud, .ncalib = 1, .recipe = networks[k].recipe});
 		if (status != QN_OK)
 			show(h.ctx);
 		assert_int_equal(status, QN_OK);
