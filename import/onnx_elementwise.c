@@ -10,7 +10,12 @@
 #include "import/onnx_write_op.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum {
+	MOST_ZERO_POINT = 1 << 20
+}; /* far beyond 16 bits, and exact in f32 with all that is added */
 
 /* ---- two operands ---- */
 
@@ -229,6 +234,34 @@ counts(const qn_onnx *o, qn_id x, qn_plain to)
 	       qn_importer_known(&o->im, x) == NULL;
 }
 
+static bool
+is_short(const qn_onnx *o, qn_id x)
+{
+	const qn_elem *e = qn_onnx_type(o, x)->elem;
+
+	return e->kind == QN_ELEM_PLAIN && !qn_plain_table[e->plain].is_float &&
+	       e->plain != QN_PLAIN_bool && qn_plain_table[e->plain].bits <= 16;
+}
+
+/* Integers of 8 or 16 bits less a zero point, computed in i32, as what DequantizeLinear with scale 1 gives: the same
+ * numbers as f32.  0: x is another value. */
+static qn_id
+less_zero_point(qn_onnx *o, qn_id x)
+{
+	const qn_node *sub = qn_graph_node(o->im.g, x);
+	const qn_node *wide = sub->op == QN_OP_sub ? qn_graph_node(o->im.g, sub->in[0]) : NULL;
+	const qn_tensor *zp = wide != NULL ? qn_importer_known(&o->im, sub->in[1]) : NULL;
+
+	if (zp == NULL || wide->op != QN_OP_cast || !is_short(o, wide->in[0]) ||
+	    qn_type_count(zp->type) != 1 || zp->type->rank > sub->type->rank ||
+	    llabs(qn_tensor_i64(zp, 0)) > MOST_ZERO_POINT)
+		return 0;
+	const qn_id q = qn_onnx_counted(o, wide->in[0], 0);
+	return q != 0 ? qn_importer_binary(&o->im, QN_OP_sub, q,
+					   qn_importer_f32(&o->im, (double)qn_tensor_i64(zp, 0)))
+		      : 0;
+}
+
 /* Floats become integers of 2 and 4 bits as integers do: toward zero, then the low bits. */
 static qn_id
 converted(qn_onnx *o, qn_id x, qn_plain to)
@@ -236,7 +269,8 @@ converted(qn_onnx *o, qn_id x, qn_plain to)
 	bool narrow = to != QN_PLAIN_bool && qn_plain_table[to].bits < 8;
 
 	if (x != 0 && counts(o, x, to)) {
-		const qn_id y = qn_onnx_counted(o, x, 0);
+		const qn_id real = less_zero_point(o, x);
+		const qn_id y = real != 0 ? real : qn_onnx_counted(o, x, 0);
 
 		qn_onnx_sum_becomes(o, x, y);
 		return y;

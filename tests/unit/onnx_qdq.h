@@ -16,6 +16,8 @@ scalar(const char *name, int type, double v)
 {
 	if (type == ONX_FLOAT)
 		onx_floats(file, name, "", &(const float){(float)v});
+	else if (type == ONX_INT32)
+		onx_tensor(file, name, type, "", &(const int32_t){(int32_t)v}, sizeof(int32_t));
 	else
 		onx_tensor(file, name, type, "", &(const uint8_t){(uint8_t)(int)v}, 1);
 }

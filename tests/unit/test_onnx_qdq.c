@@ -260,6 +260,26 @@ by_hand(void)
 	return ends("c", 0.05, 120);
 }
 
+/* The same with the zero point subtracted in i32. */
+static double
+by_hand_in_integers(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,4,6,5");
+	scalar("xs", ONX_FLOAT, 0.02);
+	scalar("xz", ONX_UINT8, 128);
+	onx_node(file, "QuantizeLinear", "x,xs,xz", "q");
+	onx_int(file, "to", ONX_INT32);
+	onx_node(file, "Cast", "q", "i");
+	scalar("zp", ONX_INT32, 128);
+	onx_node(file, "Sub", "i,zp", "j");
+	onx_int(file, "to", ONX_FLOAT);
+	onx_node(file, "Cast", "j", "h");
+	scalar("scale", ONX_FLOAT, 0.02);
+	onx_node(file, "Mul", "h,scale", "d");
+	conv("d", "c");
+	return ends("c", 0.05, 120);
+}
+
 static double
 conv_silu(void)
 {
@@ -438,6 +458,7 @@ static const struct {
 	{"negative_batch_norm", negative_batch_norm},
 	{"shared_moves", shared_moves},
 	{"by_hand", by_hand},
+	{"by_hand_in_integers", by_hand_in_integers},
 	{"conv_silu", conv_silu},
 	{"conv_batch_norm_relu", conv_batch_norm_relu},
 	{"conv_sum", conv_sum},
