@@ -12,6 +12,9 @@ qn_status qn_fuse_activations(qn_model *m, const qn_graph *g, qn_graph **out) QN
 /* layer_norm and rms_norm over the last axes, with constant scales and biases (fuse_norm.c). */
 qn_status qn_fuse_norms(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
+/* The square root of a sum of two squares, in other ops (fuse_magnitude.c). */
+qn_status qn_fuse_magnitudes(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
+
 /* Initializers of parts of patterns, which get names: nested macros would double in length with each level. */
 #define OF(op_, slot_, ...)                                                                        \
 	{                                                                                          \
