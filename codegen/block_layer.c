@@ -154,7 +154,7 @@ qn_block_layer_differs(const qn_step_facts *f, const qn_block_layer *b,
 	if (f->core->type->elem->bits != 32)
 		return "its sums have 64 bits";
 	if (r->mode != QN_RQ_DOUBLE)
-		return "it does not round twice";
+		return qn_layer_rounds_once;
 	if (b->offset != NULL && !limits->offsets)
 		return "its blocks have zero points";
 	if ((limits->bits >> b->l.bits & 1) == 0)

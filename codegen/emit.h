@@ -137,6 +137,9 @@ void qn_plan_place(qn_plan *p, qn_arena *a);
  * the reason why each cannot compute the step. */
 void qn_plan_explain(const qn_plan *p, qn_buf *b);
 
+/* Products that the target has faster kernels for, which round otherwise than the model does. */
+size_t qn_plan_rounds_once(const qn_plan *p);
+
 /* The function that a step calls; NULL of an alias and where its op's own emitter decides. */
 const char *qn_step_function(const qn_graph *g, const qn_step *s, qn_arena *a);
 

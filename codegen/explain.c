@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "codegen/emitter.h"
+#include "codegen/layer.h"
 #include "codegen/strips.h"
 #include "ir/block_scales.h"
 #include "runtime/override.h"
@@ -94,6 +95,39 @@ put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
 		pad(b, width + 2);
 		qn_buff(b, "not %s%s: %s\n", name, how, why);
 	}
+}
+
+/* Whether a kernel of the target, not one for all of them, would compute the step if that rounded twice. */
+static bool
+rounds_once(const qn_plan *p, const qn_step *s)
+{
+	const qn_op_kernels *form = qn_op_kernels_of(p->g, qn_graph_node(p->g, s->core));
+	qn_step asked = *s;
+
+	asked.args = asked.prepared;
+	qn_step_facts f = qn_step_facts_of(p->g, &asked);
+	qn_step_facts_choose(&f, p->target->features, p->declined);
+	for (size_t i = 0; i < form->nkernel && &form->kernel[i] != s->kernel; i++) {
+		const qn_kernel *k = &form->kernel[i];
+
+		asked.kernel = k;
+		if (k->needs != 0 && (k->needs & ~f.features) == 0 &&
+		    qn_kernel_differs(k, &f) == qn_layer_rounds_once)
+			return true;
+	}
+	return false;
+}
+
+size_t
+qn_plan_rounds_once(const qn_plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->nstep; i++)
+		if (p->step[i].alias == 0 && p->step[i].strip == NULL &&
+		    p->step[i].kernel != &qn_host_kernel)
+			n += rounds_once(p, &p->step[i]);
+	return n;
 }
 
 /* Custom kernels that match the step and declined it. */

@@ -75,6 +75,8 @@ is_constant(const qn_layer *l, int32_t channel, int32_t *result)
 	return *result == result_of(l->r, channel, bias + reach);
 }
 
+const char qn_layer_rounds_once[] = "it does not round twice";
+
 const char *
 qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
 		 const char *too_large)
@@ -82,7 +84,7 @@ qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32
 	if (l->w == NULL || (f->core->nin > 2 && l->bias == NULL))
 		return "its weights are not constants of 8 or 4 bits";
 	if (l->r->mode != QN_RQ_DOUBLE)
-		return "it does not round twice";
+		return qn_layer_rounds_once;
 	for (int32_t o = 0; o < l->channels; o++) {
 		const int32_t i = l->r->mult_n == 1 ? 0 : o;
 		int64_t reach, bias = folded(l, o, &reach);

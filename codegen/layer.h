@@ -33,6 +33,8 @@ qn_layer qn_layer_find_constants(qn_layer l, qn_arena *a);
  * else `too_large`. */
 const char *qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
 			     const char *too_large);
+/* The reason where it is the rounding. */
+extern const char qn_layer_rounds_once[];
 /* A weight; 0 beyond the ends and for constant channels. */
 int32_t qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k);
 /* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], of a channel;

@@ -183,6 +183,22 @@ warn_of_name(qn_env *env, const char *name, const char *wanted, bool given, qn_a
 			name);
 }
 
+/* A model from ONNX rounds as ONNX does, which kernels made for TFLite's rounding do not. */
+static void
+warn_of_rounding(qn_env *env, const qn_plan *p)
+{
+	const qn_model *m = p->g->model;
+	const size_t n = qn_plan_rounds_once(p);
+
+	if (n > 0)
+		qn_warn(env, "emit.rounding", m->name,
+			"plain kernels compute %zu of the layers, several times slower than those "
+			"made for %s, which round twice as TFLite and CMSIS-NN do: this model's "
+			"rounding is '%s'. With 'double' (--rounding double) it gets them, and "
+			"results of a layer can differ by one step",
+			n, p->target->name, qn_rounding_names[m->rounding]);
+}
+
 static qn_status
 find_constants(const qn_emit_call *c, qn_constants *out)
 {
@@ -222,6 +238,7 @@ qn_emit_plan(qn_emit_call *c, qn_arena *a, qn_plan **out)
 	QN_TRY(qn_optimize_find(c->m->env, c->opts->optimize, &how.optimize));
 	QN_TRY(qn_plan_make(qn_model_entry(c->m), name, &how, a, out));
 	warn_of_name(c->m->env, (*out)->name, name, c->opts->name != NULL, a);
+	warn_of_rounding(c->m->env, *out);
 	QN_TRY(explain(c, *out, a));
 	QN_TRY(measure(c, *out));
 	return qn_progress(c->m->env, "emit", 1, EMIT_STEPS);

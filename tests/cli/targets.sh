@@ -40,6 +40,19 @@ cases=$((cases + 1))
 cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -DDIGITS_TRACE -DDIGITS_SELFTEST_MAIN size/*.c -o selftest 2>stderr &&
 	./selftest >stdout || fail size "its self-test fails" stderr
 
+# A model that rounds once gets plain kernels, and is told so where the target has faster ones.
+for row in cortex-m4:1 cortex-m55:1 generic:0; do
+	target=${row%:*}
+	good "even $target" compile "$E/digits.json" --calib "$E/calib.npy" --rounding even --target $target -o even
+	cases=$((cases + 1))
+	[ "$(grep -c "made for $target.*'even'.*--rounding double.*\[emit.rounding\]" stderr)" = "${row#*:}" ] ||
+		fail "even $target" "the warning of the rounding" stderr
+done
+has_words 'plain kernels' even/digits.report.json '"kernel": "qn_conv2d_by4_s8"'
+good 'double' compile "$E/digits.json" --calib "$E/calib.npy" --target cortex-m4 -o even
+cases=$((cases + 1))
+grep -q emit.rounding stderr && fail double "a warning without a reason" stderr
+
 # Kernels over vectors and those for cores that multiply words, on their definitions in C, in C++ too.
 for row in cortex-m55:vector aarch64:vector aarch64-dotprod:vector x86-64-avx2:vector x86-64-avx512vnni:vector \
 	cortex-m0plus:scalar cortex-m3:scalar rv32imc:scalar; do
