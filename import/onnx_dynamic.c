@@ -5,6 +5,7 @@
  *   y = Mul(Cast(MatMulInteger(q, w, z, zw)), Mul(s, ws))       matmul(dynamic_fake_quant(x), dequantize(w)), w with the scale ws
  *   y = DequantizeLinear(q, s, z)                               dynamic_fake_quant(x)
  *   y = DynamicQuantizeMatMul(x, w, ws, zw, b)                  matmul(dynamic_fake_quant(x), dequantize(w)) + b
+ *   y = MatMulIntegerToFloat(q, w, s, ws, z, zw, b)             the same; with a stored s matmul(dequantize(q), dequantize(w)) + b
  *
  * so that the product becomes integer when the model is requantized (docs/quantization.md). */
 #include "import/onnx_quant.h"
@@ -70,21 +71,47 @@ qn_onnx_dynamic_values(qn_onnx *o, qn_id q, qn_id scale, qn_id zp, qn_id *factor
 	return rounded(o, s->x);
 }
 
+/* The product of real data and weights of this scale and zero point, plus a bias; 0: an operand was refused. */
+static qn_id
+product(qn_onnx *o, const qn_onnx_node *n, qn_id x, qn_id weights, const qn_onnx_params *p,
+	qn_id bias)
+{
+	const qn_id in[2] = {x, x != 0 ? qn_onnx_dequantize(o, weights, p) : 0};
+	qn_id y = 0;
+
+	if (in[1] != 0)
+		qn_onnx_run_as(o, n, "MatMul", 13, 2, in, &y);
+	return bias != 0 && y != 0 ? qn_importer_binary(&o->im, QN_OP_add, y, bias) : y;
+}
+
 /* x, weights, their scale, their zero point, a bias */
 void
 qn_onnx_dynamic_matmul(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	qn_id in[2], y[2] = {0};
-
 	if (!qn_onnx_need(o, n, 3))
 		return;
 	const qn_onnx_params p = {.scale = n->in[2], .zp = qn_onnx_in(n, 3), .axis = -1};
-	in[0] = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
-	in[0] = o->keeps_quantized ? rounded(o, in[0]) : in[0];
-	in[1] = qn_onnx_dequantize(o, n->in[1], &p);
-	if (in[0] == 0 || in[1] == 0)
+	const qn_id x = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
+	out[0] = product(o, n, o->keeps_quantized ? rounded(o, x) : x, n->in[1], &p,
+			 qn_onnx_in(n, 4));
+}
+
+/* Integers of the data, weights, both scales, both zero points, a bias */
+void
+qn_onnx_matmul_to_float(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_id factor = 0;
+
+	if (!qn_onnx_need(o, n, 4))
 		return;
-	qn_onnx_run_as(o, n, "MatMul", 13, 2, in, y);
-	const qn_id bias = qn_onnx_in(n, 4);
-	out[0] = bias != 0 && y[0] != 0 ? qn_importer_binary(&o->im, QN_OP_add, y[0], bias) : y[0];
+	const qn_onnx_params data = {.scale = n->in[2], .zp = qn_onnx_in(n, 4), .axis = -1};
+	const qn_onnx_params p = {.scale = n->in[3], .zp = qn_onnx_in(n, 5), .axis = -1};
+	qn_id x = qn_onnx_dynamic_values(o, n->in[0], data.scale, data.zp, &factor);
+	if (x != 0 && factor != 0)
+		x = qn_importer_binary(&o->im, QN_OP_mul, x, factor);
+	else if (x == 0 && qn_elem_is_float(qn_onnx_type(o, n->in[0])->elem))
+		x = n->in[0]; /* what made it integers was left out */
+	else if (x == 0)
+		x = qn_onnx_dequantize(o, n->in[0], &data);
+	out[0] = product(o, n, x, n->in[1], &p, qn_onnx_in(n, 6));
 }

@@ -147,6 +147,21 @@ fused(void)
 	file->domain = NULL;
 }
 
+/* The same from integers of the data. */
+static void
+fused_integers(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,16");
+	onx_node(file, "DynamicQuantizeLinear", "x", "q,s,z");
+	integers("w", ONX_UINT8, "16,5", -128, 127);
+	integers("wz", ONX_UINT8, "", -128, -128);
+	numbers("ws", "5", 0.002, 0.004);
+	numbers("b", "5", -0.02, 0.02);
+	file->domain = "com.microsoft";
+	onx_node(file, "MatMulIntegerToFloat", "q,w,s,ws,z,wz,b", "y");
+	file->domain = NULL;
+}
+
 /* Rounded and back, before weights in float. */
 static void
 rounded_data(void)
@@ -173,6 +188,7 @@ static const struct {
 	{"convolution", convolution, {SAMPLES, 2, 6, 5}, 4, 1, 0.02, NULL},
 	{"unscaled", unscaled, {SAMPLES, 16}, 2, 1, 0.02, NULL},
 	{"fused", fused, {SAMPLES, 16}, 2, 1, 0.02, NULL},
+	{"fused_integers", fused_integers, {SAMPLES, 16}, 2, 1, 0.02, NULL},
 	{"rounded_data", rounded_data, {SAMPLES, 16}, 2, 1, 0.1, WIDE_OUTPUT},
 	{"columns", columns, {SAMPLES, 16}, 2, 1, 0.02, WIDE_OUTPUT},
 	{"filters", filters, {SAMPLES, 2, 6, 5}, 4, 1, 0.02, NULL},
@@ -250,6 +266,37 @@ test_networks(void **state)
 	}
 }
 
+/* With a stored scale, in integers to the end. */
+static void
+test_stored_scale(void **state)
+{
+	static double want[MOST_OUT], have[MOST_OUT];
+	size_t n, again;
+	host h;
+
+	(void)state;
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "1,16");
+	numbers("s", "", 0.02, 0.02);
+	integers("z", ONX_UINT8, "", 120, 120);
+	onx_node(file, "QuantizeLinear", "x,s,z", "q");
+	integers("w", ONX_INT8, "16,5", -127, 127);
+	numbers("ws", "", 0.003, 0.003);
+	file->domain = "com.microsoft";
+	onx_node(file, "MatMulIntegerToFloat", "q,w,s,ws,z", "y");
+	file->domain = NULL;
+	onx_output(file, "y");
+	begin_host(&h, (const int64_t[]){SAMPLES, 16}, 2);
+	assert_int_equal(run_host(&h, want, &n), QN_OK);
+	assert_int_equal(times(text_of(&h), "= dequantize"), 2);
+	assert_int_equal(qn_compile(h.m, &(qn_compile_opts){.calib = &h.x, .ncalib = 1}), QN_OK);
+	assert_int_equal(run_host(&h, have, &again), QN_OK);
+	assert_int_equal(n, again);
+	for (size_t i = 0; i < n; i++)
+		assert_true(fabs(have[i] - want[i]) < 1e-4);
+	end_host(&h);
+}
+
 /* Another zero point than that of the data: plain integers, which stay; the message names the operator. */
 static void
 test_other_zero_point(void **state)
@@ -277,6 +324,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_networks, onnx_setup, onnx_teardown),
+		cmocka_unit_test_setup_teardown(test_stored_scale, onnx_setup, onnx_teardown),
 		cmocka_unit_test_setup_teardown(test_other_zero_point, onnx_setup, onnx_teardown),
 	};
 
