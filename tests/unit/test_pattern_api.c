@@ -223,10 +223,9 @@ builds_every_form(void **state)
 	char *slot = strstr(text, "slot"); /* of the recursive one, which needs a name */
 	assert_non_null(slot);
 	*slot = '\0';
-	assert_string_equal(text,
-			    "concat(const, 0.5, expr(%a), tuple(...), tuple(*).0, "
-			    "input | *(), MIX(...), fn[*](...), * ~> *, clip(...){min=0.0}, "
-			    "* where even, ");
+	assert_string_equal(text, "concat(const, 0.5, expr(%a), tuple(...), tuple(*).0, "
+				  "input | *(), MIX(...), fn[*](...), * ~> *, clip(...){min=0.0}, "
+				  "* where even, ");
 	size_t n;
 	assert_int_equal(qn_pattern_match(parts[10], g, 0, NULL, NULL, NULL, &n), QN_OK);
 	assert_int_equal(n, 3); /* of 6 values */
