@@ -167,7 +167,7 @@ take_in(qn_rw *rw, const qn_match *m)
 	const bool sums = qn_rw_node(rw, m->root)->op == QN_OP_add;
 
 	if (qn_rw_uses(rw, m->at[NORM]) != 1 || qn_rw_node(rw, m->root)->type != norm.type ||
-	    (sums && norm.nin < 3))
+	    qn_type_count(norm.type) < 1 || (sums && norm.nin < 3))
 		return qn_rw_decline(rw, "the normalization is used elsewhere too, has no bias, or "
 					 "another shape");
 	for (uint32_t i = 1; i < norm.nin; i++)
@@ -179,8 +179,9 @@ take_in(qn_rw *rw, const qn_match *m)
 	if (constant == 0)
 		return qn_rw_decline(rw, "the constant is not along the normalized axes");
 	qn_id in[3] = {norm.in[0], norm.in[1], norm.nin == 3 ? norm.in[2] : 0};
-	for (uint32_t i = sums ? 2 : 1; i < norm.nin; i++)
-		in[i] = combined(rw, m, i == 1 ? "scale" : "bias", in[i], constant);
+	for (uint32_t i = sums ? 2 : 1; i < QN_COUNT(in) && in[i] != 0; i++)
+		if ((in[i] = combined(rw, m, i == 1 ? "scale" : "bias", in[i], constant)) == 0)
+			return 0;
 	return qn_rw_add(rw, norm.op, qn_rw_name(rw, m->root), norm.nin, in, norm.attr, NULL);
 }
 
