@@ -15,19 +15,34 @@
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
 
-/* Notes what became of a call whose value is `got`, after *last. */
+/* Whether a constant is not read by values from `first` on: another one, made of it, is. */
+static bool
+is_replaced(const qn_graph *g, qn_id constant, qn_id first)
+{
+	if (qn_graph_node(g, constant)->op != QN_OP_const)
+		return false;
+	for (qn_id id = first; id < g->n; id++)
+		for (uint32_t i = 0; i < qn_graph_node(g, id)->nin; i++)
+			if (qn_graph_node(g, id)->in[i] == constant)
+				return false;
+	return true;
+}
+
+/* Notes what became of a call, whose values begin at `first` and whose result is `got`, after *last. */
 static void
-add_part(qn_graph *dst, const qn_node *call, const qn_id *map, qn_id got, const char *method,
-	 const qn_part ***last)
+add_part(qn_graph *dst, const qn_node *call, const qn_id *map, qn_id first, qn_id got,
+	 const char *method, const qn_part ***last)
 {
 	const char **in = QN_NEW(dst->arena, const char *, call->nin);
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < call->nin; i++)
-		in[i] = qn_graph_node(dst, map[call->in[i]])->name;
+		if (!is_replaced(dst, map[call->in[i]], first))
+			in[n++] = qn_graph_node(dst, map[call->in[i]])->name;
 	*last = qn_graph_add_part(dst, *last,
 				  &(qn_part){.pattern = call->callee->pattern,
 					     .out = qn_graph_node(dst, got)->name,
-					     .nin = call->nin,
+					     .nin = n,
 					     .in = in,
 					     .method = method});
 }
@@ -239,7 +254,7 @@ write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,
 		return 0;
 	if (own.recipe != NULL)
 		qn_recipe_use_dynamic(own.recipe, call->callee, has_dynamic(dst, first));
-	add_part(dst, call, map, y, own.method, last);
+	add_part(dst, call, map, first, y, own.method, last);
 	explain(opts, g, call, dst, first);
 	return y;
 }

@@ -273,14 +273,47 @@ test_channels(void **state)
 	qn_close(r.ctx);
 }
 
+/* A matrix that is stored the other way round as the weights of a dense layer: the partition reads another constant than
+ * its call did. */
+static void
+test_turned_weights(void **state)
+{
+	rig r = {.ctx = qn_open(NULL)};
+	float x[SAMPLES * IN], w[OUT * OUT];
+	qn_array *weights;
+
+	(void)state;
+	for (int i = 0; i < SAMPLES * IN; i++)
+		x[i] = (float)(i * 37 % 101 - 50) / 25;
+	for (int i = 0; i < OUT * OUT; i++)
+		w[i] = (float)(i * 5 % 7 - 3) / 4;
+	assert_int_equal(qn_array_new(r.ctx, "f32", 3, (int64_t[]){SAMPLES, 2, OUT}, x, &r.x),
+			 QN_OK);
+	assert_int_equal(qn_array_new(r.ctx, "f32", 2, (int64_t[]){OUT, OUT}, w, &weights), QN_OK);
+	for (int stored = 0; stored < 3; stored++) {
+		qn_compile_opts o = {.method = "output:steps=3"};
+
+		o.activations = stored == 1 ? QN_ACTIVATIONS_I16 : QN_ACTIVATIONS_I8;
+		o.weights_type = stored == 2 ? QN_WEIGHTS_I4 : QN_WEIGHTS_I8;
+		assert_int_equal(qn_model_new(r.ctx, "net", &r.m), QN_OK);
+		qn_graph *g = qn_model_main(r.m);
+		const qn_id in[2] = {qn_add_input(g, "x", "tensor<1x2x4xf32>"),
+				     qn_add_const(g, "w", weights)};
+		const qn_id y = qn_add_op(g, "matmul", "n", 2, in, NULL, NULL);
+		assert_int_equal(qn_add_output(g, "y", y), QN_OK);
+		assert_int_equal(compile(&r, o), QN_OK);
+		assert_int_equal(qn_diag_count(r.ctx), 0);
+	}
+	qn_close(r.ctx);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_inner_symbols),
-		cmocka_unit_test(test_places),
-		cmocka_unit_test(test_inner_input),
-		cmocka_unit_test(test_channels),
+		cmocka_unit_test(test_inner_symbols),  cmocka_unit_test(test_places),
+		cmocka_unit_test(test_inner_input),    cmocka_unit_test(test_channels),
+		cmocka_unit_test(test_turned_weights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
