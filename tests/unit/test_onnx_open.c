@@ -245,7 +245,7 @@ test_in_vain(void **state)
 	onx_int(file, "to", ONX_INT32);
 	onx_node(file, "Cast", "q", "i");
 	onx_tensor(file, "zp", ONX_INT32, "", &(const int32_t){128}, 4);
-	onx_node(file, "Sub", "i,zp", "j");
+	onx_node(file, "Mod", "i,zp", "j");
 	onx_int(file, "to", ONX_FLOAT);
 	onx_node(file, "Cast", "j", "f");
 	onx_node(file, "Mul", "f,xs", "d");
