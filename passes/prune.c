@@ -10,7 +10,7 @@
  * that reads one of them can do without: the channel is one number there, with the zero point equal to
  * it or no window that reaches beyond the image, as padding would be another number; or all weights
  * that meet it in rows that stay are 0.  Channels of inputs and outputs of the graph stay, and those
- * that any other op reads; and some, so that a multiple of 4 stays where there was one.
+ * that any other op reads.
  *
  * requires: an integer graph.   leaves: an integer graph. */
 #include "passes/prune.h"
@@ -244,33 +244,6 @@ need_one_of_each(pruner *p)
 	return missing;
 }
 
-/* Kernels take channels by words of 4 values, those of a rest one by one and several times slower: a value of whole
- * words, of which more than one stays, keeps whole words.  Whether one was not whole. */
-static bool
-need_whole_words(pruner *p)
-{
-	enum { WORD = 4 };
-	bool missing = false;
-
-	for (qn_id id = 1; id < p->g->n; id++) {
-		const int64_t n = followed(p, id) ? qn_channel_count(p->g, id) : 0;
-		int64_t stay = 0;
-
-		if (n % WORD != 0 || qn_graph_node(p->g, id)->op == QN_OP_const)
-			continue;
-		for (int64_t k = 0; k < n; k++)
-			stay += p->need[first_of(p, p->c->first[id] + (uint32_t)k)];
-		for (int64_t k = 0; k < n && stay > WORD && stay % WORD != 0; k++) {
-			const uint32_t first = first_of(p, p->c->first[id] + (uint32_t)k);
-
-			stay += !p->need[first];
-			missing = missing || !p->need[first];
-			p->need[first] = true;
-		}
-	}
-	return missing;
-}
-
 const bool *
 qn_channels_needed(qn_model *m, const qn_channels *c, bool *some)
 {
@@ -288,7 +261,7 @@ qn_channels_needed(qn_model *m, const qn_channels *c, bool *some)
 		need_all(&p, c->g->output[i].value);
 	do {
 		need_what_rows_read(&p);
-	} while (need_one_of_each(&p) || need_whole_words(&p));
+	} while (need_one_of_each(&p));
 	*some = false;
 	for (qn_id id = 1; id < c->g->n; id++)
 		for (int64_t k = 0; followed(&p, id) && k < qn_channel_count(c->g, id); k++) {
