@@ -8,168 +8,21 @@
  * Where neither reaches what lives at one step, the shelf is given that height, and gaps are filled
  * from its two ends: a chain, of which two buffers live at a time, fits whatever their sizes are:
  *
- *   both ends       [ A |         | B ]     then C for A, from the left, D for B, from the right … */
-#include "codegen/place.h"
+ *   both ends       [ A |         | B ]     then C for A, from the left, D for B, from the right …
+ *
+ * Where one does not, what lives at the fullest step goes first, as little is in its way then:
+ *
+ *   fuller first    by the most bytes that live at a step of a buffer's life, of equal ones the larger first
+ *   promoted        larger first, then what ended highest before all others, and so on, for some rounds */
+#include "codegen/place_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "ir/hashes.h"
-
 /* Pairs of buffers that live at the same time, up to which the second order is tried. */
 enum { PAIRS = 1 << 20, PAIRS_PER_BUFFER = 16 };
-
-/* A buffer that lives, and the gap below it, which is a node of a treap: a search tree by size,
- * then by offset, whose nodes have higher ranks than their children. */
-typedef struct gap {
-	size_t bytes;
-	uint32_t below, above; /* buffers that live, by offset; 0: none */
-	uint32_t left, right;
-	uint32_t rank;
-	uint32_t next; /* that dies at the same step */
-} gap;
-
-/* Buffers are numbered from 1. */
-typedef struct shelf {
-	qn_buffer *buf;
-	gap *gap;
-	uint32_t root, top;
-} shelf;
-
-static bool
-less(const shelf *s, uint32_t x, uint32_t y)
-{
-	const qn_buffer *a = &s->buf[x - 1], *b = &s->buf[y - 1];
-
-	if (s->gap[x].bytes != s->gap[y].bytes)
-		return s->gap[x].bytes < s->gap[y].bytes;
-	return a->offset != b->offset ? a->offset < b->offset : x < y;
-}
-
-static void
-add_gap(shelf *s, uint32_t x, size_t bytes)
-{
-	uint32_t *link = &s->root, *left = &s->gap[x].left, *right = &s->gap[x].right;
-
-	s->gap[x].bytes = bytes;
-	while (*link != 0 && s->gap[*link].rank >= s->gap[x].rank)
-		link = less(s, x, *link) ? &s->gap[*link].left : &s->gap[*link].right;
-	uint32_t rest = *link;
-	*link = x;
-	while (rest != 0)
-		if (less(s, rest, x)) {
-			*left = rest;
-			left = &s->gap[rest].right;
-			rest = *left;
-		} else {
-			*right = rest;
-			right = &s->gap[rest].left;
-			rest = *right;
-		}
-	*left = *right = 0;
-}
-
-static void
-remove_gap(shelf *s, uint32_t x)
-{
-	uint32_t *link = &s->root, l = s->gap[x].left, r = s->gap[x].right;
-
-	while (*link != x)
-		link = less(s, x, *link) ? &s->gap[*link].left : &s->gap[*link].right;
-	while (l != 0 && r != 0)
-		if (s->gap[l].rank > s->gap[r].rank) {
-			*link = l;
-			link = &s->gap[l].right;
-			l = *link;
-		} else {
-			*link = r;
-			link = &s->gap[r].left;
-			r = *link;
-		}
-	*link = l != 0 ? l : r;
-}
-
-/* The buffer above the smallest gap of that many bytes, the lowest of equal ones; 0: none. */
-static uint32_t
-find_gap(const shelf *s, size_t bytes)
-{
-	uint32_t best = 0;
-
-	for (uint32_t x = s->root; x != 0;)
-		if (s->gap[x].bytes >= bytes) {
-			best = x;
-			x = s->gap[x].left;
-		} else {
-			x = s->gap[x].right;
-		}
-	return best;
-}
-
-static void
-take_off(shelf *s, uint32_t x)
-{
-	uint32_t below = s->gap[x].below, above = s->gap[x].above;
-
-	remove_gap(s, x);
-	if (below != 0)
-		s->gap[below].above = above;
-	if (above == 0) {
-		s->top = below;
-		return;
-	}
-	s->gap[above].below = below;
-	remove_gap(s, above);
-	add_gap(s, above, s->gap[above].bytes + s->buf[x - 1].bytes + s->gap[x].bytes);
-}
-
-static void
-put_on(shelf *s, uint32_t x)
-{
-	qn_buffer *b = &s->buf[x - 1];
-	uint32_t above = find_gap(s, b->bytes);
-	uint32_t below = above != 0 ? s->gap[above].below : s->top;
-
-	b->offset = below != 0 ? s->buf[below - 1].offset + s->buf[below - 1].bytes : 0;
-	s->gap[x].below = below;
-	s->gap[x].above = above;
-	if (below != 0)
-		s->gap[below].above = x;
-	if (above != 0) {
-		s->gap[above].below = x;
-		remove_gap(s, above);
-		add_gap(s, above, s->gap[above].bytes - b->bytes);
-	} else {
-		s->top = x;
-	}
-	add_gap(s, x, 0);
-}
-
-/* *pairs: those of buffers that live at the same time. */
-static size_t
-earlier_first(qn_buffer *buf, size_t n, size_t nstep, qn_arena *a, uint64_t *pairs)
-{
-	shelf s = {.buf = buf, .gap = QN_NEW(a, gap, n + 1)};
-	uint32_t *dying = QN_NEW(a, uint32_t, nstep + 1);
-	size_t total = 0, step = 0, alive = 0;
-
-	for (uint32_t x = 1; x <= n; x++) {
-		qn_buffer *b = &buf[x - 1];
-
-		for (; step < b->first; step++)
-			for (uint32_t y = dying[step]; y != 0; y = s.gap[y].next) {
-				take_off(&s, y);
-				alive--;
-			}
-		s.gap[x].rank = qn_hash(&x, sizeof x, 0);
-		put_on(&s, x);
-		s.gap[x].next = dying[b->last];
-		dying[b->last] = x;
-		*pairs += alive++;
-		if (b->offset + b->bytes > total)
-			total = b->offset + b->bytes;
-	}
-	return total;
-}
+/* Rounds of promotion, and the pairs that they look at in all. */
+enum { ROUNDS = 64, PAIRS_OF_ROUNDS = 1 << 23 };
 
 /* Who lives beside whom: a list for each buffer. */
 typedef struct pair {
@@ -212,14 +65,22 @@ find_pairs(beside *s, const qn_buffer *buf, size_t n, uint64_t pairs, qn_arena *
 	}
 }
 
-static int
-by_size(const void *x, const void *y)
-{
-	const qn_buffer *a = *(const qn_buffer *const *)x, *b = *(const qn_buffer *const *)y;
+/* A buffer that is to be placed; those with higher keys first, of equal ones the larger. */
+typedef struct pending {
+	qn_buffer *buffer;
+	size_t key;
+} pending;
 
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	return a < b ? -1 : a > b; /* of one array */
+static int
+by_key(const void *x, const void *y)
+{
+	const pending *a = x, *b = y;
+
+	if (a->key != b->key)
+		return a->key > b->key ? -1 : 1;
+	if (a->buffer->bytes != b->buffer->bytes)
+		return a->buffer->bytes > b->buffer->bytes ? -1 : 1;
+	return a->buffer < b->buffer ? -1 : a->buffer > b->buffer; /* of one array */
 }
 
 static int
@@ -250,25 +111,25 @@ best_gap(size_t bytes, qn_buffer *const *placed, size_t n)
 	return best != SIZE_MAX ? at : end;
 }
 
+/* In the order of these keys, each into the smallest gap beside all that live at the same time. */
 static size_t
-larger_first(qn_buffer *buf, size_t n, uint64_t pairs, qn_arena *a)
+in_order(qn_buffer *buf, size_t n, const beside *s, const size_t *key, qn_arena *a)
 {
-	qn_buffer **todo = QN_NEW(a, qn_buffer *, n + 1), **near = QN_NEW(a, qn_buffer *, n + 1);
+	pending *todo = QN_NEW(a, pending, n + 1);
+	qn_buffer **near = QN_NEW(a, qn_buffer *, n + 1);
 	bool *placed = QN_NEW(a, bool, n + 1);
-	beside s = {0};
 	size_t total = 0;
 
-	find_pairs(&s, buf, n, pairs, a);
 	for (size_t i = 0; i < n; i++)
-		todo[i] = &buf[i];
-	qsort(todo, n, sizeof *todo, by_size);
+		todo[i] = (pending){&buf[i], key != NULL ? key[i] : 0};
+	qsort(todo, n, sizeof *todo, by_key);
 	for (size_t i = 0; i < n; i++) {
-		qn_buffer *b = todo[i];
+		qn_buffer *b = todo[i].buffer;
 		size_t k = 0;
 
-		for (uint32_t p = s.first[b - buf]; p != 0; p = s.pair[p - 1].next)
-			if (placed[s.pair[p - 1].other])
-				near[k++] = &buf[s.pair[p - 1].other];
+		for (uint32_t p = s->first[b - buf]; p != 0; p = s->pair[p - 1].next)
+			if (placed[s->pair[p - 1].other])
+				near[k++] = &buf[s->pair[p - 1].other];
 		if (k > 0)
 			qsort(near, k, sizeof *near, by_offset);
 		b->offset = best_gap(b->bytes, near, k);
@@ -277,6 +138,36 @@ larger_first(qn_buffer *buf, size_t n, uint64_t pairs, qn_arena *a)
 			total = b->offset + b->bytes;
 	}
 	return total;
+}
+
+/* For each buffer the most bytes that live at one of its steps. */
+static const size_t *
+fullness(const qn_buffer *buf, size_t n, const beside *s, qn_arena *a)
+{
+	size_t *key = QN_NEW(a, size_t, n + 1), *begun = QN_NEW(a, size_t, n + 1);
+
+	/* the sum is largest where some buffer begins: of those beside it, when it does */
+	for (size_t i = 0; i < n; i++) {
+		begun[i] = buf[i].bytes;
+		for (uint32_t p = s->first[i]; p != 0; p = s->pair[p - 1].next) {
+			const qn_buffer *c = &buf[s->pair[p - 1].other];
+
+			begun[i] +=
+				c->first < buf[i].first || (c->first == buf[i].first && c < &buf[i])
+					? c->bytes
+					: 0;
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		key[i] = begun[i];
+		for (uint32_t p = s->first[i]; p != 0; p = s->pair[p - 1].next) {
+			const uint32_t other = s->pair[p - 1].other;
+
+			if (buf[other].first >= buf[i].first && begun[other] > key[i])
+				key[i] = begun[other];
+		}
+	}
+	return key;
 }
 
 /* Earlier first on a shelf of this height; false when one does not fit. */
@@ -313,29 +204,86 @@ from_both_ends(qn_buffer *buf, size_t n, size_t height, qn_arena *a)
 	return true;
 }
 
+/* The first buffer that ends highest. */
+static size_t
+highest(const qn_buffer *buf, size_t n)
+{
+	size_t top = 0;
+
+	for (size_t i = 1; i < n; i++)
+		if (buf[i].offset + buf[i].bytes > buf[top].offset + buf[top].bytes)
+			top = i;
+	return top;
+}
+
+static void
+take_places(qn_buffer *buf, const qn_buffer *from, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf[i].offset = from[i].offset;
+}
+
+/* The best of these places, which need `bytes`, and of those of rounds in which what ended highest before goes first. */
+static size_t
+promote(qn_buffer *buf, size_t n, const beside *s, size_t bytes, size_t least, qn_arena *a)
+{
+	const uint64_t most = PAIRS_OF_ROUNDS / ((uint64_t)s->npair + n + 1);
+	qn_buffer *other = QN_NEW(a, qn_buffer, n + 1);
+	size_t *key = QN_NEW(a, size_t, n + 1);
+
+	for (size_t i = 0; i < n; i++)
+		other[i] = buf[i];
+	for (size_t round = 0; round < ROUNDS && round <= most && bytes > least; round++) {
+		qn_arena *tmp = qn_arena_child(a);
+		const size_t need = in_order(other, n, s, key, tmp);
+
+		qn_arena_release(tmp);
+		if (need < bytes) {
+			take_places(buf, other, n);
+			bytes = need;
+		}
+		key[highest(other, n)] = round + 1;
+	}
+	return bytes;
+}
+
+/* The better of these places, which need `bytes`, and of those in other orders; returns what they need. */
+static size_t
+improve(qn_buffer *buf, size_t n, size_t nstep, uint64_t pairs, size_t bytes, qn_arena *a)
+{
+	qn_buffer *other = QN_NEW(a, qn_buffer, n + 1);
+	const size_t least = qn_buffers_alive(buf, n, nstep, a, NULL);
+	beside s = {0};
+
+	for (size_t i = 0; i < n; i++)
+		other[i] = buf[i];
+	find_pairs(&s, buf, n, pairs, a);
+	size_t need = in_order(other, n, &s, NULL, a);
+	if (need <= bytes) {
+		take_places(buf, other, n);
+		bytes = need;
+	}
+	if (bytes > least && from_both_ends(other, n, least, a)) {
+		take_places(buf, other, n);
+		return least;
+	}
+	need = bytes > least ? in_order(other, n, &s, fullness(buf, n, &s, a), a) : bytes;
+	if (need < bytes) {
+		take_places(buf, other, n);
+		bytes = need;
+	}
+	return promote(buf, n, &s, bytes, least, a);
+}
+
 size_t
 qn_buffers_place(qn_buffer *buf, size_t n, size_t nstep, qn_arena *a)
 {
 	qn_arena *tmp = qn_arena_child(a);
 	uint64_t pairs = 0;
-	size_t bytes = earlier_first(buf, n, nstep, tmp, &pairs);
+	size_t bytes = qn_place_earlier_first(buf, n, nstep, tmp, &pairs);
 
-	if (pairs <= PAIRS + PAIRS_PER_BUFFER * (uint64_t)n) {
-		qn_buffer *other = QN_NEW(tmp, qn_buffer, n + 1);
-
-		for (size_t i = 0; i < n; i++)
-			other[i] = buf[i];
-		size_t need = larger_first(other, n, pairs, tmp);
-		for (size_t i = 0; need <= bytes && i < n; i++)
-			buf[i].offset = other[i].offset;
-		bytes = need < bytes ? need : bytes;
-		size_t least = qn_buffers_alive(buf, n, nstep, tmp, NULL);
-		if (bytes > least && from_both_ends(other, n, least, tmp)) {
-			for (size_t i = 0; i < n; i++)
-				buf[i].offset = other[i].offset;
-			bytes = least;
-		}
-	}
+	if (pairs <= PAIRS + PAIRS_PER_BUFFER * (uint64_t)n)
+		bytes = improve(buf, n, nstep, pairs, bytes, tmp);
 	qn_arena_release(tmp);
 	return bytes;
 }

@@ -16,7 +16,7 @@
 #include "codegen/place.h"
 #include "tests/unit/host_heap.h"
 
-enum { FEW = 60, STEPS = 40, ROUNDS = 3000, MANY = 200000 };
+enum { FEW = 60, STEPS = 40, ROUNDS = 3000, MANY = 200000, PROMOTIONS = 64 };
 
 static uint32_t
 next(uint32_t *seed)
@@ -59,8 +59,27 @@ place_one(const qn_buffer *buf, size_t n, const bool *placed, const qn_buffer *b
 	return at;
 }
 
+enum order { EARLIER, LARGER, FULLER };
+
+/* The most bytes that live at a step of the buffer's life. */
 static size_t
-model(qn_buffer *buf, size_t n, bool larger)
+fullness(const qn_buffer *buf, size_t n, const qn_buffer *b)
+{
+	size_t most = 0;
+
+	for (size_t step = b->first; step <= b->last; step++) {
+		size_t sum = 0;
+
+		for (size_t i = 0; i < n; i++)
+			sum += buf[i].first <= step && step <= buf[i].last ? buf[i].bytes : 0;
+		most = sum > most ? sum : most;
+	}
+	return most;
+}
+
+/* The place of each buffer, by keys, of equal ones the larger first unless `earlier`. */
+static size_t
+model_of(qn_buffer *buf, size_t n, const size_t *key, bool earlier)
 {
 	bool placed[FEW] = {false};
 	size_t total = 0;
@@ -69,7 +88,9 @@ model(qn_buffer *buf, size_t n, bool larger)
 		size_t x = n;
 
 		for (size_t i = 0; i < n; i++)
-			if (!placed[i] && (x == n || (larger && buf[i].bytes > buf[x].bytes)))
+			if (!placed[i] &&
+			    (x == n || key[i] > key[x] ||
+			     (key[i] == key[x] && !earlier && buf[i].bytes > buf[x].bytes)))
 				x = i;
 		buf[x].offset = place_one(buf, n, placed, &buf[x]);
 		placed[x] = true;
@@ -77,6 +98,40 @@ model(qn_buffer *buf, size_t n, bool larger)
 			total = buf[x].offset + buf[x].bytes;
 	}
 	return total;
+}
+
+static size_t
+model(qn_buffer *buf, size_t n, enum order order)
+{
+	size_t key[FEW] = {0};
+
+	for (size_t i = 0; order == FULLER && i < n; i++)
+		key[i] = fullness(buf, n, &buf[i]);
+	return model_of(buf, n, key, order == EARLIER);
+}
+
+/* Larger first, and what ended highest before all others, until the best of these rounds, which is in `best`, is
+ * least; bytes: what is to be bettered. */
+static size_t
+model_promoted(const qn_buffer *buf, size_t n, size_t bytes, size_t least, qn_buffer *best)
+{
+	size_t key[FEW] = {0};
+	qn_buffer now[FEW];
+
+	memcpy(now, buf, n * sizeof *buf);
+	for (size_t round = 1; round <= PROMOTIONS && bytes > least; round++) {
+		const size_t need = model_of(now, n, key, false);
+		size_t top = 0;
+
+		if (need < bytes) {
+			memcpy(best, now, n * sizeof *now);
+			bytes = need;
+		}
+		while (now[top].offset + now[top].bytes < need)
+			top++;
+		key[top] = round;
+	}
+	return bytes;
 }
 
 /* In their order on a shelf of this height, each in the smallest gap, the lowest of equal ones; in the topmost, below
@@ -126,10 +181,10 @@ as_defined(void **state)
 {
 	qn_arena *a = *state;
 	uint32_t seed = 7;
-	int larger = 0, earlier = 0, ends = 0;
+	int larger = 0, earlier = 0, ends = 0, fuller = 0, promoted = 0;
 
 	for (int round = 0; round < ROUNDS; round++) {
-		qn_buffer buf[FEW], early[FEW], large[FEW], both[FEW];
+		qn_buffer buf[FEW], early[FEW], large[FEW], both[FEW], full[FEW];
 		size_t n = next(&seed) % (FEW + 1), step = 0;
 		uint32_t life = 1 + next(&seed) % STEPS, sizes = 1 + next(&seed) % 12;
 
@@ -138,10 +193,10 @@ as_defined(void **state)
 			buf[i] = (qn_buffer){.bytes = 16 * (1 + next(&seed) % sizes),
 					     .first = step,
 					     .last = step + next(&seed) % life};
-			early[i] = large[i] = both[i] = buf[i];
+			early[i] = large[i] = both[i] = full[i] = buf[i];
 		}
 		size_t bytes = qn_buffers_place(buf, n, 2 * STEPS, a);
-		size_t if_early = model(early, n, false), if_large = model(large, n, true);
+		size_t if_early = model(early, n, EARLIER), if_large = model(large, n, LARGER);
 		size_t least = qn_buffers_alive(buf, n, 2 * STEPS, a, NULL);
 		const qn_buffer *want = if_large <= if_early ? large : early;
 
@@ -151,6 +206,16 @@ as_defined(void **state)
 			if_one = least;
 			assert_apart(buf, n, bytes);
 			ends++;
+		} else if (if_one > least) {
+			const size_t if_full = model(full, n, FULLER);
+
+			want = if_full < if_one ? full : want;
+			fuller += if_full < if_one;
+			if_one = if_full < if_one ? if_full : if_one;
+			const size_t if_promoted = model_promoted(large, n, if_one, least, both);
+			want = if_promoted < if_one ? both : want;
+			promoted += if_promoted < if_one;
+			if_one = if_promoted;
 		}
 		assert_int_equal(bytes, if_one);
 		for (size_t i = 0; i < n; i++)
@@ -159,7 +224,7 @@ as_defined(void **state)
 		larger += if_large < if_early;
 		earlier += if_early < if_large;
 	}
-	assert_true(larger > 10 && earlier > 10 && ends > 10);
+	assert_true(larger > 10 && earlier > 10 && ends > 10 && fuller > 10 && promoted > 10);
 }
 
 /* Of several steps that need as much, the first is the one that is named; of none, step 0. */
