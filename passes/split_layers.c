@@ -44,7 +44,7 @@ is_real_constant(const qn_graph *g, qn_id id)
 	return n->op == QN_OP_const && qn_type_is_f32(n->type);
 }
 
-/* The layer of a result: itself, or the operand of its bias_add; NULL: it is no layer with constants that can be cut. */
+/* The layer of a result: itself, or the operand of its bias_add; NULL: it is not a layer with constants that can be cut. */
 static const qn_node *
 layer_of(const qn_graph *g, qn_id id)
 {
