@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* split_layers.c - a layer whose result is only read by slices of its channels becomes one layer for each of them.
+/* split_layers.c - a layer whose result is only read by slices of its channels, or a split, becomes one layer for each.
  *
  *   %c = conv2d %x, %w                                  [O,…] = [8,…]
  *   %a = slice %c, channels 0 to 4                ->    %a = conv2d %x, rows 0 to 4 of %w
@@ -17,9 +17,17 @@ enum { LEAST = 8 }; /* channels: of fewer, kernels compute some in vain */
 
 /* ---- which layers ---- */
 
+static int64_t
+channels_of(const qn_graph *g, qn_id id)
+{
+	const qn_type *t = qn_graph_node(g, id)->type;
+
+	return t->dim[t->rank - 1];
+}
+
 /* The channels that a slice takes, of the last axis, with all of the other axes. */
 static bool
-takes_channels(const qn_graph *g, const qn_node *n, int64_t *begin, int64_t *count)
+slices_channels(const qn_graph *g, const qn_node *n, int64_t *begin, int64_t *count)
 {
 	const qn_type *x = n->op == QN_OP_slice ? qn_graph_node(g, n->in[0])->type : NULL;
 	const int32_t last = x != NULL ? x->rank - 1 : 0;
@@ -34,6 +42,39 @@ takes_channels(const qn_graph *g, const qn_node *n, int64_t *begin, int64_t *cou
 	qn_slice_resolve(x->dim[last], n->attr->slice.begin.v[last], n->attr->slice.end.v[last], 1,
 			 begin, count);
 	return *count >= LEAST;
+}
+
+/* Whether all parts of a split are as wide as that. */
+static bool
+splits_channels(const qn_graph *g, const qn_node *n)
+{
+	const qn_type *x = n->op == QN_OP_split ? qn_graph_node(g, n->in[0])->type : NULL;
+	const qn_attrs_split *a = &n->attr->split;
+
+	if (x == NULL || x->rank < 2 || qn_type_count(x) < 1 ||
+	    a->axis + (a->axis < 0 ? x->rank : 0) != x->rank - 1)
+		return false;
+	for (int32_t i = 0; i < a->sizes.n; i++)
+		if (a->sizes.v[i] < LEAST)
+			return false;
+	return true;
+}
+
+/* The channels of a slice, or of a part of a split. */
+static bool
+takes_channels(const qn_graph *g, const qn_node *n, int64_t *begin, int64_t *count)
+{
+	const qn_node *all = n->op == QN_OP_get ? qn_graph_node(g, n->in[0]) : NULL;
+
+	if (all == NULL)
+		return slices_channels(g, n, begin, count);
+	if (!splits_channels(g, all))
+		return false;
+	*begin = 0;
+	for (int64_t i = 0; i < n->attr->get.index; i++)
+		*begin += all->attr->split.sizes.v[i];
+	*count = all->attr->split.sizes.v[n->attr->get.index];
+	return true;
 }
 
 static bool
@@ -76,29 +117,31 @@ count_readers(const qn_graph *g, qn_arena *a)
 	return n;
 }
 
-/* The names of results that are read by slices of their channels alone, which take no more channels than there are. */
+/* The names of results that are read by slices and splits of their channels alone, which take no more channels than there are. */
 static void
 find_layers(qn_model *m, const qn_graph *g, qn_map *split)
 {
 	uint32_t *readers = count_readers(g, m->scratch);
-	uint32_t *slices = QN_NEW(m->scratch, uint32_t, g->n);
+	uint32_t *cutting = QN_NEW(m->scratch, uint32_t, g->n),
+		 *parts = QN_NEW(m->scratch, uint32_t, g->n);
 	int64_t *taken = QN_NEW(m->scratch, int64_t, g->n);
 
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
+		const bool splits = splits_channels(g, n);
 		int64_t begin, count;
 
-		if (!takes_channels(g, n, &begin, &count))
+		if (!splits && !slices_channels(g, n, &begin, &count))
 			continue;
-		slices[n->in[0]]++;
-		taken[n->in[0]] += count;
+		cutting[n->in[0]]++;
+		parts[n->in[0]] += splits ? (uint32_t)n->attr->split.sizes.n : 1;
+		taken[n->in[0]] += splits ? channels_of(g, n->in[0]) : count;
 	}
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
-		const qn_node *l = slices[id] > 1 ? layer_of(g, id) : NULL;
+		const qn_node *l = parts[id] > 1 ? layer_of(g, id) : NULL;
 
-		if (l != NULL && slices[id] == readers[id] &&
-		    taken[id] <= n->type->dim[n->type->rank - 1] &&
+		if (l != NULL && cutting[id] == readers[id] && taken[id] <= channels_of(g, id) &&
 		    (l == n || readers[n->in[0]] == 1))
 			qn_map_puts(split, n->name, m);
 	}
@@ -163,6 +206,9 @@ to_part(qn_rw *rw, const qn_match *m)
 
 static const qn_rule rules[] = {
 	{"split-layer", QN_P_OP(slice, ROOT, QN_P_ARGS(QN_P_ANY(LAYER))), to_part},
+	{"split-layer",
+	 QN_P_OP(get, ROOT, QN_P_ARGS(QN_P_OP(split, QN_NO_SLOT, QN_P_ARGS(QN_P_ANY(LAYER))))),
+	 to_part},
 };
 
 qn_status
