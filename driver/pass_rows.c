@@ -14,6 +14,14 @@
 #include "patterns/quantizer.h"
 #include "patterns/recipe.h"
 
+/* Encodings say how a layer is quantized as a whole. */
+static qn_status
+run_clean(qn_pipeline *p)
+{
+	QN_TRY(qn_clean(p->m));
+	return p->opts->encodings == NULL ? qn_split_layers(p->m) : QN_OK;
+}
+
 static qn_status
 run_partition(qn_pipeline *p)
 {
@@ -125,7 +133,7 @@ const qn_pass_row qn_passes[] = {
 	[QN_PASS_AXES] = {"axes", "cancel transposes, or move them to the ends of the graph",
 			  QN_STAGE_CALIBRATED, .change = qn_axes},
 	[QN_PASS_CLEAN] = {"clean", "fold constants and batch norms", QN_STAGE_FLOAT,
-			   .change = qn_clean},
+			   .run = run_clean},
 	[QN_PASS_FAKE_QUANT] = {"fake-quant",
 				"replace const_fake_quant with quantize and dequantize of its type",
 				QN_STAGE_CALIBRATED, .change = qn_fake_quant},

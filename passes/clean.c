@@ -11,7 +11,6 @@
  *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
  *   add(matmul(x, const [K,C]), const of C elements along the last axis)  ->  bias_add(dense(x, w), b), of x as rows
  *   activation functions and normalizations that are written out           ->  one op (fuse.h)
- *   a layer whose channels slices take                                     ->  a layer for each of them (split_layers.c)
  *
  * requires: any graph (rules look at float nodes only).  leaves: the same values up to the rounding of the
  * folded weights. */
@@ -316,7 +315,6 @@ qn_clean(qn_model *m)
 		QN_TRY(qn_fuse_activations(m, *g, g));
 		QN_TRY(qn_fuse_norms(m, *g, g));
 		QN_TRY(qn_fuse_magnitudes(m, *g, g));
-		QN_TRY(qn_split_layers(m, *g, g));
 	}
 	return QN_OK;
 }

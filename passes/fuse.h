@@ -15,9 +15,6 @@ qn_status qn_fuse_norms(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_
 /* The square root of a sum of two squares, in other ops (fuse_magnitude.c). */
 qn_status qn_fuse_magnitudes(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
-/* Layers whose channels are only read by slices (split_layers.c). */
-qn_status qn_split_layers(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
-
 /* Initializers of parts of patterns, which get names: nested macros would double in length with each level. */
 #define OF(op_, slot_, ...)                                                                        \
 	{                                                                                          \

@@ -33,6 +33,9 @@ qn_status qn_front_end(qn_model *m, const char *place, const char *text) QN_MUST
 /* Folds constants and batch norms; prepares a float graph for the quantizer. */
 qn_status qn_clean(qn_model *m) QN_MUST_CHECK;
 
+/* Makes a layer of each part of the channels that slices and splits take of one.  (passes/split_layers.c) */
+qn_status qn_split_layers(qn_model *m) QN_MUST_CHECK;
+
 /* Replaces each const_fake_quant by a quantize and a dequantize with its type.  float -> calibrated
  * where there is one; else nothing changes. */
 qn_status qn_fake_quant(qn_model *m) QN_MUST_CHECK;

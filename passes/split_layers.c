@@ -5,11 +5,11 @@
  *   %a = slice %c, channels 0 to 4                ->    %a = conv2d %x, rows 0 to 4 of %w
  *   %b = slice %c, channels 4 to 8                      %b = conv2d %x, rows 4 to 8 of %w
  *
- * The products are the same.  Each part gets a range of its own when it is quantized, as gates and the real and
+ * A step of the pass `clean`, but not with encodings, which name the layer as a whole.  The products are the same.  Each part gets a range of its own when it is quantized, as gates and the real and
  * imaginary parts of spectra need, and no sums of 32 bits are stored for several readers. */
 #include "ir/map.h"
 #include "ir/slice.h"
-#include "passes/fuse.h"
+#include "passes/passes.h"
 #include "patterns/rewrite.h"
 
 enum { ROOT, LAYER };
@@ -211,16 +211,21 @@ static const qn_rule rules[] = {
 	 to_part},
 };
 
-qn_status
-qn_split_layers(qn_model *m, const qn_graph *g, qn_graph **out)
+static qn_status
+split_layers_of(qn_model *m, qn_graph **g)
 {
 	qn_map split;
 
 	qn_map_init(&split, m->scratch);
-	find_layers(m, g, &split);
-	if (qn_map_count(&split) == 0) {
-		*out = (qn_graph *)g;
-		return QN_OK;
-	}
-	return qn_rewrite(m, g, rules, QN_COUNT(rules), &split, out);
+	find_layers(m, *g, &split);
+	return qn_map_count(&split) > 0 ? qn_rewrite(m, *g, rules, QN_COUNT(rules), &split, g)
+					: QN_OK;
+}
+
+qn_status
+qn_split_layers(qn_model *m)
+{
+	for (size_t i = 0; i < m->ngraph; i++)
+		QN_TRY(split_layers_of(m, &m->graph[i]));
+	return QN_OK;
 }

@@ -220,6 +220,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_fake_quant(m);
 	if (IS("clean"))
 		return qn_clean(m);
+	if (IS("split-layers"))
+		return qn_split_layers(m);
 	if (IS("partition"))
 		return qn_partition(m, &tflite);
 	if (IS("partition=i8/i4x4"))
