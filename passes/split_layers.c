@@ -103,25 +103,11 @@ layer_of(const qn_graph *g, qn_id id)
 	return l;
 }
 
-/* How often each value is read, outputs included. */
-static uint32_t *
-count_readers(const qn_graph *g, qn_arena *a)
-{
-	uint32_t *n = QN_NEW(a, uint32_t, g->n);
-
-	for (qn_id id = 1; id < g->n; id++)
-		for (uint32_t i = 0; i < qn_graph_node(g, id)->nin; i++)
-			n[qn_graph_node(g, id)->in[i]]++;
-	for (size_t i = 0; i < g->noutput; i++)
-		n[g->output[i].value]++;
-	return n;
-}
-
 /* The names of results that are read by slices and splits of their channels alone, which take no more channels than there are. */
 static void
 find_layers(qn_model *m, const qn_graph *g, qn_map *split)
 {
-	uint32_t *readers = count_readers(g, m->scratch);
+	const uint32_t *readers = qn_graph_uses(g, m->scratch);
 	uint32_t *cutting = QN_NEW(m->scratch, uint32_t, g->n),
 		 *parts = QN_NEW(m->scratch, uint32_t, g->n);
 	int64_t *taken = QN_NEW(m->scratch, int64_t, g->n);
