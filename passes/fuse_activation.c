@@ -16,14 +16,15 @@
 
 enum { ROOT, X, INNER, ARGUMENT, CUBE, FACTOR, HALF, ONE, CUBIC };
 
-/* Of f32 constants and of those that were stored as f16, whose steps are 2^-11. */
+/* Of f32 constants and of those that were stored as f16, whose steps are 2^-11; 0.5, 1, 3 and 6 are exact in both. */
 static bool
 is_number(const qn_rw *rw, qn_id id, double want)
 {
 	const qn_node *n = qn_rw_node(rw, id);
+	const bool exact = fmod(want, 0.5) == 0;
 
 	return n->op == QN_OP_const && qn_type_is_f32(n->type) && qn_type_count(n->type) == 1 &&
-	       fabs(qn_tensor_f64(n->value, 0) - want) <= ldexp(fabs(want), -11);
+	       fabs(qn_tensor_f64(n->value, 0) - want) <= (exact ? 0 : ldexp(fabs(want), -11));
 }
 
 /* The factor of id: its constant operand, or one over it where it divides. */
