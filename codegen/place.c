@@ -34,6 +34,9 @@ typedef struct beside {
 	uint32_t *first; /* by buffer: index of a pair plus 1 */
 	pair *pair;
 	uint32_t npair;
+	struct pending *todo; /* room for in_order */
+	qn_buffer **near;
+	bool *placed;
 } beside;
 
 static void
@@ -113,13 +116,14 @@ best_gap(size_t bytes, qn_buffer *const *placed, size_t n)
 
 /* In the order of these keys, each into the smallest gap beside all that live at the same time. */
 static size_t
-in_order(qn_buffer *buf, size_t n, const beside *s, const size_t *key, qn_arena *a)
+in_order(qn_buffer *buf, size_t n, const beside *s, const size_t *key)
 {
-	pending *todo = QN_NEW(a, pending, n + 1);
-	qn_buffer **near = QN_NEW(a, qn_buffer *, n + 1);
-	bool *placed = QN_NEW(a, bool, n + 1);
+	pending *todo = s->todo;
+	qn_buffer **near = s->near;
+	bool *placed = s->placed;
 	size_t total = 0;
 
+	memset(placed, 0, n * sizeof *placed);
 	for (size_t i = 0; i < n; i++)
 		todo[i] = (pending){&buf[i], key != NULL ? key[i] : 0};
 	qsort(todo, n, sizeof *todo, by_key);
@@ -227,6 +231,8 @@ take_places(qn_buffer *buf, const qn_buffer *from, size_t n)
 static size_t
 promote(qn_buffer *buf, size_t n, const beside *s, size_t bytes, size_t least, qn_arena *a)
 {
+	if (bytes == least)
+		return bytes;
 	const uint64_t most = PAIRS_OF_ROUNDS / ((uint64_t)s->npair + n + 1);
 	qn_buffer *other = QN_NEW(a, qn_buffer, n + 1);
 	size_t *key = QN_NEW(a, size_t, n + 1);
@@ -234,10 +240,8 @@ promote(qn_buffer *buf, size_t n, const beside *s, size_t bytes, size_t least, q
 	for (size_t i = 0; i < n; i++)
 		other[i] = buf[i];
 	for (size_t round = 0; round < ROUNDS && round <= most && bytes > least; round++) {
-		qn_arena *tmp = qn_arena_child(a);
-		const size_t need = in_order(other, n, s, key, tmp);
+		const size_t need = in_order(other, n, s, key);
 
-		qn_arena_release(tmp);
 		if (need < bytes) {
 			take_places(buf, other, n);
 			bytes = need;
@@ -258,7 +262,10 @@ improve(qn_buffer *buf, size_t n, size_t nstep, uint64_t pairs, size_t bytes, qn
 	for (size_t i = 0; i < n; i++)
 		other[i] = buf[i];
 	find_pairs(&s, buf, n, pairs, a);
-	size_t need = in_order(other, n, &s, NULL, a);
+	s.todo = QN_NEW(a, pending, n + 1);
+	s.near = QN_NEW(a, qn_buffer *, n + 1);
+	s.placed = QN_NEW(a, bool, n + 1);
+	size_t need = in_order(other, n, &s, NULL);
 	if (need <= bytes) {
 		take_places(buf, other, n);
 		bytes = need;
@@ -267,7 +274,7 @@ improve(qn_buffer *buf, size_t n, size_t nstep, uint64_t pairs, size_t bytes, qn
 		take_places(buf, other, n);
 		return least;
 	}
-	need = bytes > least ? in_order(other, n, &s, fullness(buf, n, &s, a), a) : bytes;
+	need = bytes > least ? in_order(other, n, &s, fullness(buf, n, &s, a)) : bytes;
 	if (need < bytes) {
 		take_places(buf, other, n);
 		bytes = need;
