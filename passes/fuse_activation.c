@@ -21,7 +21,7 @@ static bool
 is_number(const qn_rw *rw, qn_id id, double want)
 {
 	const qn_node *n = qn_rw_node(rw, id);
-	const bool exact = fmod(want, 0.5) == 0;
+	const bool exact = floor(2 * want) == 2 * want;
 
 	return n->op == QN_OP_const && qn_type_is_f32(n->type) && qn_type_count(n->type) == 1 &&
 	       fabs(qn_tensor_f64(n->value, 0) - want) <= (exact ? 0 : ldexp(fabs(want), -11));
