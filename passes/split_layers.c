@@ -49,10 +49,11 @@ static bool
 splits_channels(const qn_graph *g, const qn_node *n)
 {
 	const qn_type *x = n->op == QN_OP_split ? qn_graph_node(g, n->in[0])->type : NULL;
-	const qn_attrs_split *a = &n->attr->split;
 
-	if (x == NULL || x->rank < 2 || qn_type_count(x) < 1 ||
-	    a->axis + (a->axis < 0 ? x->rank : 0) != x->rank - 1)
+	if (x == NULL || x->rank < 2 || qn_type_count(x) < 1)
+		return false;
+	const qn_attrs_split *a = &n->attr->split;
+	if (a->axis + (a->axis < 0 ? x->rank : 0) != x->rank - 1)
 		return false;
 	for (int32_t i = 0; i < a->sizes.n; i++)
 		if (a->sizes.v[i] < LEAST)
