@@ -4,7 +4,9 @@
 #ifndef QN_PASSES_FUSE_H
 #define QN_PASSES_FUSE_H
 
-#include "patterns/pattern.h"
+#include <math.h>
+
+#include "patterns/rewrite.h"
 
 /* silu, hard_swish, mish and gelu (fuse_activation.c). */
 qn_status qn_fuse_activations(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
@@ -14,6 +16,16 @@ qn_status qn_fuse_norms(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_
 
 /* The square root of a sum of two squares, in other ops (fuse_magnitude.c). */
 qn_status qn_fuse_magnitudes(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
+
+/* Whether a value is a constant of one f32 number, at most that far off. */
+static inline bool
+qn_fuse_is_number(const qn_rw *rw, qn_id id, double want, double off)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+
+	return n->op == QN_OP_const && qn_type_is_f32(n->type) && qn_type_count(n->type) == 1 &&
+	       fabs(qn_tensor_f64(n->value, 0) - want) <= off;
+}
 
 /* Initializers of parts of patterns, which get names: nested macros would double in length with each level. */
 #define OF(op_, slot_, ...)                                                                        \

@@ -12,7 +12,6 @@
 #include <math.h>
 
 #include "passes/fuse.h"
-#include "patterns/rewrite.h"
 
 enum { ROOT, X, INNER, ARGUMENT, CUBE, FACTOR, HALF, ONE, CUBIC };
 
@@ -20,11 +19,9 @@ enum { ROOT, X, INNER, ARGUMENT, CUBE, FACTOR, HALF, ONE, CUBIC };
 static bool
 is_number(const qn_rw *rw, qn_id id, double want)
 {
-	const qn_node *n = qn_rw_node(rw, id);
 	const bool exact = floor(2 * want) == 2 * want;
 
-	return n->op == QN_OP_const && qn_type_is_f32(n->type) && qn_type_count(n->type) == 1 &&
-	       fabs(qn_tensor_f64(n->value, 0) - want) <= (exact ? 0 : ldexp(fabs(want), -11));
+	return qn_fuse_is_number(rw, id, want, exact ? 0 : ldexp(fabs(want), -11));
 }
 
 /* The factor of id: its constant operand, or one over it where it divides. */

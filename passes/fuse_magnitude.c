@@ -8,7 +8,6 @@
  * no value has a wider range than the magnitude itself, and a quotient and its root have the same relative step for
  * all. */
 #include "passes/fuse.h"
-#include "patterns/rewrite.h"
 
 enum { ROOT, A, B, SQUARE_A, SQUARE_B };
 
@@ -19,12 +18,8 @@ static bool
 is_square(const qn_rw *rw, qn_id id)
 {
 	const qn_node *n = qn_rw_node(rw, id);
-	const qn_node *two = n->op == QN_OP_pow ? qn_rw_node(rw, n->in[1]) : NULL;
 
-	return two == NULL ||
-	       (two->op == QN_OP_const && qn_type_is_f32(two->type) &&
-		qn_type_count(two->type) == 1 && !(qn_tensor_f64(two->value, 0) < 2) &&
-		!(qn_tensor_f64(two->value, 0) > 2));
+	return n->op != QN_OP_pow || qn_fuse_is_number(rw, n->in[1], 2, 0);
 }
 
 static qn_id

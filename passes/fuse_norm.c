@@ -17,7 +17,6 @@
 
 #include "ir/reduce.h"
 #include "passes/fuse.h"
-#include "patterns/rewrite.h"
 
 enum { ROOT, X, MEAN, CENTRED, SQUARE, VARIANCE, EPSILON, ROOT_OF, POWER, ONE, SCALE, BIAS, NORM };
 
@@ -27,13 +26,6 @@ is_real(const qn_rw *rw, qn_id id)
 	const qn_node *n = qn_rw_node(rw, id);
 
 	return n->op == QN_OP_const && qn_type_is_f32(n->type) && qn_type_count(n->type) > 0;
-}
-
-static bool
-is_number(const qn_rw *rw, qn_id id, double want)
-{
-	return id == 0 || (is_real(rw, id) && qn_type_count(qn_rw_node(rw, id)->type) == 1 &&
-			   !(fabs(qn_tensor_f64(qn_rw_node(rw, id)->value, 0) - want) > 0));
 }
 
 /* From which axis on, to the last one, a mean that keeps its axes goes; -1: it goes over others, or its operand's
@@ -65,9 +57,10 @@ has_constants(const qn_rw *rw, const qn_match *m)
 	if (!is_real(rw, m->at[EPSILON]) || qn_type_count(epsilon->type) != 1 ||
 	    !(qn_tensor_f64(epsilon->value, 0) >= 0) || isinf(qn_tensor_f64(epsilon->value, 0)))
 		return false;
-	return is_number(rw, m->at[ONE], 1) &&
-	       (square->op != QN_OP_pow || is_number(rw, square->in[1], 2)) &&
-	       (root->op != QN_OP_pow || is_number(rw, root->in[1], divides ? 0.5 : -0.5));
+	return (m->at[ONE] == 0 || qn_fuse_is_number(rw, m->at[ONE], 1, 0)) &&
+	       (square->op != QN_OP_pow || qn_fuse_is_number(rw, square->in[1], 2, 0)) &&
+	       (root->op != QN_OP_pow ||
+		qn_fuse_is_number(rw, root->in[1], divides ? 0.5 : -0.5, 0));
 }
 
 /* The constant, or `fill` where it is 0, for each element of x from the axis on; 0: it is not of this shape. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* split_layers.c - a layer whose result is only read by slices of its channels, or a split, becomes one layer for each.
  *
- *   %c = conv2d %x, %w                                  [O,…] = [8,…]
- *   %a = slice %c, channels 0 to 4                ->    %a = conv2d %x, rows 0 to 4 of %w
- *   %b = slice %c, channels 4 to 8                      %b = conv2d %x, rows 4 to 8 of %w
+ *   %c = conv2d %x, %w                                  [O,…] = [16,…]
+ *   %a = slice %c, channels 0 to 8                ->    %a = conv2d %x, rows 0 to 8 of %w
+ *   %b = slice %c, channels 8 to 16                     %b = conv2d %x, rows 8 to 16 of %w
  *
- * A step of the pass `clean`, but not with encodings, which name the layer as a whole.  The products are the same.  Each part gets a range of its own when it is quantized, as gates and the real and
- * imaginary parts of spectra need, and no sums of 32 bits are stored for several readers. */
+ * A step of the pass `clean`, but not with encodings, which name the layer as a whole.  The products are the same.
+ * Each part gets a range of its own when it is quantized, as gates and the real and imaginary parts of spectra need,
+ * and no sums of 32 bits are stored for several readers. */
 #include "ir/map.h"
 #include "ir/slice.h"
 #include "passes/passes.h"

@@ -238,14 +238,20 @@ shared_moves(void)
 	return ends("a", 0.037, 114);
 }
 
-/* 8 bits that Cast, Sub and Mul dequantize, after a Cast there and back. */
-static double
-by_hand(void)
+static void
+quantized_image(void)
 {
 	onx_input(file, "x", ONX_FLOAT, "1,4,6,5");
 	scalar("xs", ONX_FLOAT, 0.02);
 	scalar("xz", ONX_UINT8, 128);
 	onx_node(file, "QuantizeLinear", "x,xs,xz", "q");
+}
+
+/* 8 bits that Cast, Sub and Mul dequantize, after a Cast there and back. */
+static double
+by_hand(void)
+{
+	quantized_image();
 	onx_int(file, "to", ONX_FLOAT);
 	onx_node(file, "Cast", "q", "f");
 	onx_int(file, "to", ONX_UINT8);
@@ -264,10 +270,7 @@ by_hand(void)
 static double
 by_hand_in_integers(void)
 {
-	onx_input(file, "x", ONX_FLOAT, "1,4,6,5");
-	scalar("xs", ONX_FLOAT, 0.02);
-	scalar("xz", ONX_UINT8, 128);
-	onx_node(file, "QuantizeLinear", "x,xs,xz", "q");
+	quantized_image();
 	onx_int(file, "to", ONX_INT32);
 	onx_node(file, "Cast", "q", "i");
 	scalar("zp", ONX_INT32, 128);
