@@ -153,8 +153,6 @@ qn_block_layer_differs(const qn_step_facts *f, const qn_block_layer *b,
 
 	if (f->core->type->elem->bits != 32)
 		return "its sums have 64 bits";
-	if (r->mode != QN_RQ_DOUBLE)
-		return qn_layer_rounds_once;
 	if (b->offset != NULL && !limits->offsets)
 		return "its blocks have zero points";
 	if ((limits->bits >> b->l.bits & 1) == 0)
@@ -171,6 +169,8 @@ qn_block_layer_differs(const qn_step_facts *f, const qn_block_layer *b,
 			return "a multiplier is 0.5 or more, or too small";
 		if ((bias < 0 ? -bias : bias) + reach >= limits->sum)
 			return "the sums of a channel may be too large";
+		if (qn_layer_ties_differ(r, i, bias - reach, bias + reach))
+			return qn_layer_has_ties;
 	}
 	return NULL;
 }

@@ -30,7 +30,7 @@ typedef int32_t qn_block_number(const qn_block_layer *b, int32_t channel, int32_
 
 /* The layer of a step with weights of 8 bits, 4 or 2; NULL, and why in *why, if its blocks are not consecutive. */
 qn_block_layer *qn_block_layer_of(const qn_step_facts *f, qn_arena *a, const char **why);
-/* Why the layer is outside of the limits, has sums of 64 bits or does not round twice; NULL: it is as said. */
+/* Why the layer is outside of the limits, has sums of 64 bits or one that it rounds otherwise; NULL: it is as said. */
 const char *qn_block_layer_differs(const qn_step_facts *f, const qn_block_layer *b,
 				   const qn_block_limits *limits);
 /* The bias with the share of the input's zero point; *reach: the largest sum that i8 values add. */

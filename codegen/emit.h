@@ -138,7 +138,7 @@ void qn_plan_place(qn_plan *p, qn_arena *a);
 void qn_plan_explain(const qn_plan *p, qn_buf *b);
 
 /* Products that the target has faster kernels for, which round otherwise than the model does. */
-size_t qn_plan_rounds_once(const qn_plan *p);
+size_t qn_plan_has_ties(const qn_plan *p);
 
 /* The function that a step calls; NULL of an alias and where its op's own emitter decides. */
 const char *qn_step_function(const qn_graph *g, const qn_step *s, qn_arena *a);

@@ -97,9 +97,9 @@ put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
 	}
 }
 
-/* Whether a kernel of the target, not one for all of them, would compute the step if that rounded twice. */
+/* Whether a kernel of the target, not one for all of them, would compute the step if none of its sums were a tie. */
 static bool
-rounds_once(const qn_plan *p, const qn_step *s)
+has_ties(const qn_plan *p, const qn_step *s)
 {
 	const qn_op_kernels *form = qn_op_kernels_of(p->g, qn_graph_node(p->g, s->core));
 	qn_step asked = *s;
@@ -112,21 +112,21 @@ rounds_once(const qn_plan *p, const qn_step *s)
 
 		asked.kernel = k;
 		if (k->needs != 0 && (k->needs & ~f.features) == 0 &&
-		    qn_kernel_differs(k, &f) == qn_layer_rounds_once)
+		    qn_kernel_differs(k, &f) == qn_layer_has_ties)
 			return true;
 	}
 	return false;
 }
 
 size_t
-qn_plan_rounds_once(const qn_plan *p)
+qn_plan_has_ties(const qn_plan *p)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->nstep; i++)
 		if (p->step[i].alias == 0 && p->step[i].strip == NULL &&
 		    p->step[i].kernel != &qn_host_kernel)
-			n += rounds_once(p, &p->step[i]);
+			n += has_ties(p, &p->step[i]);
 	return n;
 }
 

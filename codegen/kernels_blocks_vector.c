@@ -88,7 +88,7 @@ qn_pack_conv2d_blocks_vector(const qn_step_facts *f, qn_arena *a)
 	const char *why;
 	const qn_block_layer *b = qn_block_layer_of(f, a, &why);
 
-	p->args = (qn_vector_args){QN_LAYER_SHAPE(c), .away = b->l.r->lo < b->l.r->zo};
+	p->args = (qn_vector_args){QN_LAYER_SHAPE(c), .away = qn_layer_goes_away(b->l.r)};
 	p->args.w = qn_vector_pack_eights(&b->l, &p->nw, a);
 	p->args.scale = pack_scales(b, &p->nscale, a);
 	return p;
@@ -108,7 +108,7 @@ qn_pack_dense_blocks_vector(const qn_step_facts *f, qn_arena *a)
 					 .zo = d->zo,
 					 .lo = d->lo,
 					 .hi = d->hi,
-					 .away = b->l.r->lo < b->l.r->zo};
+					 .away = qn_layer_goes_away(b->l.r)};
 	p->args.w = qn_vector_pack_eights(&b->l, &p->nw, a);
 	p->args.scale = pack_scales(b, &p->nscale, a);
 	return p;

@@ -194,7 +194,7 @@ pack_blocks(const qn_layer *l, int64_t taps, int32_t *n, qn_arena *a)
 static int32_t
 away(const qn_layer *l)
 {
-	return l->r->lo < l->r->zo ? -1 : 0;
+	return qn_layer_goes_away(l->r) ? -1 : 0;
 }
 
 static qn_scalar_packed *

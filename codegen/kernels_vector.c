@@ -109,13 +109,6 @@ qn_fits_dense_vector(const qn_step_facts *f)
 
 /* ---- packing ---- */
 
-/* Whether ties of results below the zero point matter: not where the range begins there. */
-static int32_t
-goes_away(const qn_requantize_args *r)
-{
-	return r->lo < r->zo;
-}
-
 /* Blocks of `block` channels, in them blocks of `some` inputs, of which those `high` channels further stand in the
  * upper halves of the bytes. */
 static int8_t *
@@ -228,7 +221,7 @@ conv_arguments(const qn_step_facts *f, qn_arena *a)
 
 	p->args = (qn_vector_args){
 		QN_LAYER_SHAPE(c),
-		.away = goes_away(f->step->epilogue[0].args),
+		.away = qn_layer_goes_away(f->step->epilogue[0].args),
 	};
 	return p;
 }
@@ -303,7 +296,7 @@ qn_pack_dense_vector(const qn_step_facts *f, qn_arena *a)
 					 .zo = d->zo,
 					 .lo = d->lo,
 					 .hi = d->hi,
-					 .away = goes_away(f->step->epilogue[0].args)};
+					 .away = qn_layer_goes_away(f->step->epilogue[0].args)};
 	p->args.w = pack_rows(&l, DEEP, LANES, &p->nw, a);
 	p->args.scale = pack_scales(&l, DEEP, times_of(&l), false, &p->nscale, a);
 	return p;

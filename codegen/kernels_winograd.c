@@ -53,7 +53,8 @@ transform(const qn_layer *l, int64_t channel, int32_t input, int32_t in_c, int32
 static uint32_t *
 pack_channels(const qn_layer *l, int32_t in_c, int64_t from, uint32_t *to)
 {
-	const int32_t words = (in_c + 3) / 4 * 8; /* of a place */
+	const int32_t words = (in_c + 3) / 4 * 8;          /* of a place */
+	const uint32_t first = l->r->mode == QN_RQ_DOUBLE; /* half of what is cut off first */
 	int32_t bias, m, n, low[16], high[16];
 
 	for (int64_t c = from; c < from + 4; c++) {
@@ -72,7 +73,7 @@ pack_channels(const qn_layer *l, int32_t in_c, int64_t from, uint32_t *to)
 	for (int64_t c = from; c < from + 4; c++) {
 		qn_layer_scale(l, c, &bias, &m, &n);
 		*to++ = (uint32_t)m;
-		*to++ = (2 * (uint32_t)l->r->zo + 1) * (2u << n) + 1;
+		*to++ = (2 * (uint32_t)l->r->zo + 1) * (2u << n) + first;
 		*to++ = (uint32_t)n + 1;
 	}
 	return to;

@@ -57,12 +57,17 @@ folded(const qn_layer *l, int64_t channel, int64_t *reach)
 }
 
 static int32_t
-result_of(const qn_requantize_args *r, int32_t channel, int64_t sum)
+result_as(const qn_requantize_args *r, int32_t i, int64_t sum, int32_t mode)
 {
-	const int32_t i = r->mult_n == 1 ? 0 : channel;
 	const int32_t acc = (int32_t)qn_clamp_i64(sum, INT32_MIN, INT32_MAX);
 
-	return qn_requant(acc, r->mult[i], r->shift[i], r->zo, r->lo, r->hi, r->mode);
+	return qn_requant(acc, r->mult[i], r->shift[i], r->zo, r->lo, r->hi, mode);
+}
+
+static int32_t
+result_of(const qn_requantize_args *r, int32_t channel, int64_t sum)
+{
+	return result_as(r, r->mult_n == 1 ? 0 : channel, sum, r->mode);
 }
 
 /* Whether the channel gives one result for all inputs. */
@@ -75,7 +80,39 @@ is_constant(const qn_layer *l, int32_t channel, int32_t *result)
 	return *result == result_of(l->r, channel, bias + reach);
 }
 
-const char qn_layer_rounds_once[] = "it does not round twice";
+const char qn_layer_has_ties[] = "a sum may be a tie, which it rounds otherwise";
+
+enum { MOST_TIES = 1024 }; /* that are looked at: results of 8 bits that are not clamped have 256 */
+
+/* With M = m' * 2^-(n + 1), m' odd, the sums that are ties are the odd multiples of 2^n. */
+bool
+qn_layer_ties_differ(const qn_requantize_args *r, int32_t i, int64_t lo, int64_t hi)
+{
+	int32_t n = 30 - r->shift[i];
+
+	if (r->mode == QN_RQ_DOUBLE || r->mode == QN_RQ_SINGLE || r->mult[i] == 0)
+		return false;
+	for (int32_t m = r->mult[i]; m % 2 == 0; m /= 2)
+		n--;
+	if (n < 0 || n > 62)
+		return false;
+	const int64_t apart = INT64_C(1) << n;
+	int64_t tie = lo / apart - 2;
+
+	while (tie % 2 == 0 || tie * apart < lo)
+		tie++;
+	for (int32_t seen = 0; tie * apart <= hi; tie += 2, seen++)
+		if (seen == MOST_TIES || result_as(r, i, tie * apart, r->mode) !=
+						 result_as(r, i, tie * apart, QN_RQ_SINGLE))
+			return true;
+	return false;
+}
+
+bool
+qn_layer_goes_away(const qn_requantize_args *r)
+{
+	return r->mode == QN_RQ_DOUBLE && r->lo < r->zo;
+}
 
 const char *
 qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
@@ -83,8 +120,6 @@ qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32
 {
 	if (l->w == NULL || (f->core->nin > 2 && l->bias == NULL))
 		return "its weights are not constants of 8 or 4 bits";
-	if (l->r->mode != QN_RQ_DOUBLE)
-		return qn_layer_rounds_once;
 	for (int32_t o = 0; o < l->channels; o++) {
 		const int32_t i = l->r->mult_n == 1 ? 0 : o;
 		int64_t reach, bias = folded(l, o, &reach);
@@ -98,6 +133,8 @@ qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32
 			return "a multiplier is too small";
 		if ((bias < 0 ? -bias : bias) + reach >= limit)
 			return too_large;
+		if (qn_layer_ties_differ(l->r, i, bias - reach, bias + reach))
+			return qn_layer_has_ties;
 	}
 	return NULL;
 }

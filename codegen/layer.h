@@ -28,13 +28,17 @@ qn_layer qn_layer_of_dense(const qn_step_facts *f);
 /* For packing: knows which channels are constant. */
 qn_layer qn_layer_find_constants(qn_layer l, qn_arena *a);
 
-/* Why the layer does not fit: constant weights, TFLite's double rounding, multipliers
- * below 0.5 and with an n (qn_layer_scale) of at most that, and sums with their bias below the limit,
- * else `too_large`. */
+/* Why the layer does not fit: constant weights, multipliers below 0.5 and with an n (qn_layer_scale) of at most
+ * that, sums with their bias below the limit, else `too_large`, and of those none that it rounds otherwise. */
 const char *qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
 			     const char *too_large);
-/* The reason where it is the rounding. */
-extern const char qn_layer_rounds_once[];
+/* Kernels made for a processor round twice, as TFLite does, or once, with ties toward plus infinity, in all other
+ * modes.  Whether that gives another result than the model's mode for a sum in [lo, hi], rescaled by multiplier i. */
+bool qn_layer_ties_differ(const qn_requantize_args *r, int32_t i, int64_t lo, int64_t hi);
+/* The reason where it is that. */
+extern const char qn_layer_has_ties[];
+/* Whether results below the zero point round by a rule of their own: the second ties of rounding twice. */
+bool qn_layer_goes_away(const qn_requantize_args *r);
 /* A weight; 0 beyond the ends and for constant channels. */
 int32_t qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k);
 /* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], of a channel;

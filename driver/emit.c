@@ -183,19 +183,20 @@ warn_of_name(qn_env *env, const char *name, const char *wanted, bool given, qn_a
 			name);
 }
 
-/* A model from ONNX rounds as ONNX does, which kernels made for TFLite's rounding do not. */
+/* Kernels made for a target round twice or, where that gives the same as the model's rounding, once. */
 static void
 warn_of_rounding(qn_env *env, const qn_plan *p)
 {
 	const qn_model *m = p->g->model;
-	const size_t n = qn_plan_rounds_once(p);
+	const size_t n = qn_plan_has_ties(p);
 
 	if (n > 0)
 		qn_warn(env, "emit.rounding", m->name,
 			"plain kernels compute %zu of the layers, several times slower than those "
-			"made for %s, which round twice as TFLite and CMSIS-NN do: this model's "
-			"rounding is '%s'. With 'double' (--rounding double) it gets them, and "
-			"results of a layer can differ by one step",
+			"made for %s: they have sums that are ties, as scales that are powers of "
+			"two "
+			"give them, and this model's rounding is '%s'. With 'double' or 'single' "
+			"(--rounding single) it gets them, and results of ties differ by one step",
 			n, p->target->name, qn_rounding_names[m->rounding]);
 }
 

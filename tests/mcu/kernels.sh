@@ -11,6 +11,9 @@ work=$build/mcu-$kernels
 mkdir -p "$work"
 ran=0 result=0
 
+# What a program that rounds once says.
+once=-DQN_ROUNDING=1
+
 # board NAME COMPILER LINKER SET RUN: builds and runs; SET is what the program says that its instructions are.
 board() {
 	out=$work/board.elf
@@ -34,7 +37,7 @@ board() {
 # arm CPU DEFINE SET BOARD
 arm() {
 	link="arm-none-eabi-gcc -mcpu=$1 -mthumb $2 -T mps2.ld $source/bench/mcu/start_arm.c"
-	for level in -O2 -Os -O0; do
+	for level in -O2 -Os -O0 "-O2 $once"; do
 		board "$1, gcc $level" "arm-none-eabi-gcc -mcpu=$1 -mthumb $level" "$link" "$3" "qemu-system-arm -M $4"
 	done
 	if command -v clang >/dev/null && clang --print-targets | grep -q '^ *thumb '; then
@@ -57,7 +60,7 @@ if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/n
 	esac
 fi
 if [ "$kernels" = scalar ] && command -v riscv64-unknown-elf-gcc >/dev/null && command -v qemu-system-riscv32 >/dev/null; then
-	for level in -O2 -Os -O0; do
+	for level in -O2 -Os -O0 "-O2 $once"; do
 		compiler="riscv64-unknown-elf-gcc -march=rv32imc -mabi=ilp32 -mcmodel=medany --specs=picolibc.specs"
 		board "rv32imc, gcc $level" "$compiler $level" "$compiler -T virt.ld $source/bench/mcu/start_riscv.c" 3 "qemu-system-riscv32 -M virt -bios none"
 	done

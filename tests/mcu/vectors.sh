@@ -10,6 +10,9 @@ work=$build/mcu-vectors
 mkdir -p "$work"
 ran=0 result=0
 
+# What a program that rounds once says.
+once=-DQN_ROUNDING=1
+
 # both COMPILER FLAGS: the two forms of vectors_run.c, and vectors.c.
 both() {
 	for name in native portable; do
@@ -39,8 +42,9 @@ board() {
 }
 
 if command -v arm-none-eabi-gcc >/dev/null && command -v qemu-system-arm >/dev/null; then
-	board arm-none-eabi-gcc -O2
-	board arm-none-eabi-gcc -O0
+	for level in -O2 -O0 "-O2 $once"; do
+		board arm-none-eabi-gcc "$level"
+	done
 	include=$(arm-none-eabi-gcc -print-sysroot)/include
 	[ -d "$include" ] || include=/usr/include/newlib
 	if command -v clang >/dev/null && clang --print-targets | grep -q '^ *thumb '; then
@@ -58,7 +62,7 @@ arm() {
 }
 
 if command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null; then
-	for level in -O0 -O2 -O3; do
+	for level in -O0 -O2 -O3 "-O2 $once"; do
 		arm 30 "$level"
 		arm 31 "$level -march=armv8.2-a+dotprod"
 	done
@@ -69,10 +73,12 @@ host() {
 	grep -qw "$1" /proc/cpuinfo 2>/dev/null || return
 	for compiler in gcc clang; do
 		command -v $compiler >/dev/null || continue
-		# shellcheck disable=SC2086
-		both $compiler "-O2 $3" &&
-			$compiler -O2 $3 -std=c11 -DJOBS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$work/host"
-		says "$("$work/host")" "$2" "$1, $compiler"
+		for level in -O2 "-O2 $once"; do
+			# shellcheck disable=SC2086
+			both $compiler "$level $3" &&
+				$compiler -O2 $3 -std=c11 -DJOBS_HOST -I"$source" -I"$build" "$source/tests/mcu/vectors.c" "$work/native.o" "$work/portable.o" -o "$work/host"
+			says "$("$work/host")" "$2" "$1, $compiler $level"
+		done
 	done
 }
 

@@ -21,6 +21,13 @@ typedef struct layer {
 	bool relu; /* no result is below the zero point, some are above it */
 } layer;
 
+/* How the kernels that are tested round: twice, or once (QN_ROUNDS_ONCE), ties upward. */
+#ifdef QN_ROUNDING
+#define LAYER_ROUNDING QN_ROUNDING
+#else
+#define LAYER_ROUNDING QN_RQ_DOUBLE
+#endif
+
 /* Calls the kernel of this name; false when it is none of those that are tested. */
 typedef bool kernel_call(const char *name, const qn_step *s, const int8_t *const *x, void *work,
 			 int8_t *y);
@@ -100,6 +107,7 @@ check_step(builder *b, const char *target, int32_t lo, int32_t hi, kernel_call *
 	qn_interp *interp;
 	qn_plan *p = NULL;
 
+	b->g->model->rounding = LAYER_ROUNDING;
 	const qn_plan_opts how = {.target = qn_target_find(&b->env, target),
 				  .optimize = QN_OPTIMIZE_SPEED};
 	build_check(b, qn_plan_make(b->g, "net", &how, &b->arena, &p) == QN_OK);

@@ -230,8 +230,8 @@ test_depthwise(void **state)
 	assert_true(over > 100);
 }
 
-/* The rounding form is TFLite's for every sum, multiplier and shift that is let through, ties too: the
- * plain kernel rounds twice. */
+/* The rounding form is that of the plain kernel, which rounds twice, as TFLite does, or once, for every sum,
+ * multiplier and shift that is let through, ties too. */
 static void
 test_rounding(void **state)
 {
@@ -243,7 +243,7 @@ test_rounding(void **state)
 			const int32_t acc = pick_sum(round, m, n, 30);
 			const uint32_t scale[2] = {(uint32_t)m, (uint32_t)n};
 			const int32_t want =
-				qn_requant(acc, m, -n - 1, zo, -128, 127, QN_RQ_DOUBLE);
+				qn_requant(acc, m, -n - 1, zo, -128, 127, LAYER_ROUNDING);
 
 			assert_int_equal(qn_dsp_code_from(2 * acc, scale, 2 * zo + 1, 0), want);
 			const int8_t up = qn_dsp_code_from(2 * acc, scale, 2 * zo + 1, 1);

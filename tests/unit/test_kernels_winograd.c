@@ -147,7 +147,7 @@ test_bound(void **state)
 		}
 }
 
-/* The rounding form is TFLite's for every sum, multiplier and shift that is let through, ties too. */
+/* The rounding form is that of the plain kernel for every sum, multiplier and shift that is let through, ties too. */
 static void
 test_rounding(void **state)
 {
@@ -157,11 +157,11 @@ test_rounding(void **state)
 			const int32_t m = pick(0, 3) == 0 ? 1 << 30 : pick(1 << 30, INT32_MAX);
 			const int32_t zo = pick(-128, 127);
 			const int32_t acc = pick_sum(round, m, n, 29);
-			const uint32_t scale[3] = {(uint32_t)m,
-						   (2 * (uint32_t)zo + 1) * (2u << n) + 1,
-						   (uint32_t)n + 1};
+			const uint32_t scale[3] = {
+				(uint32_t)m, (2 * (uint32_t)zo + 1) * (2u << n) + !QN_ROUNDS_ONCE,
+				(uint32_t)n + 1};
 			const int32_t want =
-				qn_requant(acc, m, -n - 1, zo, -128, 127, QN_RQ_DOUBLE);
+				qn_requant(acc, m, -n - 1, zo, -128, 127, LAYER_ROUNDING);
 
 			assert_int_equal(qn_winograd_value(4 * acc, scale, 0), want);
 			const int8_t up = qn_winograd_value(4 * acc, scale, 1);
