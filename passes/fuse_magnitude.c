@@ -64,9 +64,9 @@ to_quotient(qn_rw *rw, const qn_match *m)
 		binary(rw, QN_OP_maximum, NAME("divisor"), most, number(rw, NAME("least"), &least));
 	const qn_id quotient = binary(rw, QN_OP_div, NAME("quotient"),
 				      binary(rw, QN_OP_minimum, NAME("rest"), a, b), divisor);
-	const qn_id sum = binary(rw, QN_OP_add, NAME("sum"),
-				 unary(rw, QN_OP_square, NAME("square"), quotient),
-				 number(rw, NAME("one"), &one));
+	const qn_id added = number(rw, NAME("one"), &one);
+	const qn_id square = unary(rw, QN_OP_square, NAME("square"), quotient);
+	const qn_id sum = binary(rw, QN_OP_add, NAME("sum"), square, added);
 #undef NAME
 	return binary(rw, QN_OP_mul, qn_rw_name(rw, m->root), most,
 		      unary(rw, QN_OP_sqrt, qn_rw_derived_name(rw, m->root, "factor"), sum));
