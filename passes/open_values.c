@@ -11,6 +11,9 @@
  * kept as they are.  All other nodes are copied: their parameters stay as they are.
  *
  * requires: a calibrated graph.   leaves: a symbolic graph where a value got a symbol, else a calibrated one. */
+#include <ctype.h>
+#include <string.h>
+
 #include "passes/passes.h"
 #include "passes/requantize.h"
 #include "patterns/quantizing.h"
@@ -22,7 +25,8 @@ enum { FEW, FIXED, ALL, EAGERNESS };
 typedef struct open_values {
 	qn_model *m;
 	const qn_graph *g;
-	qn_map left;            /* names of nodes that stay in float */
+	const char **name;      /* by id: in a trial */
+	qn_map left;            /* names there of nodes that stay in float */
 	bool *open;             /* by id: needs parameters */
 	bool *derived;          /* by id: moves quantized values alone */
 	const qn_elem **stored; /* by id: the quantized values that it is computed from */
@@ -38,12 +42,57 @@ is_f32(const qn_node *n)
 }
 
 static bool
-is_left(const open_values *s, const qn_node *n)
+is_left(const open_values *s, qn_id id)
 {
-	return qn_map_gets(&s->left, n->name) != NULL;
+	return qn_map_gets(&s->left, s->name[id]) != NULL;
 }
 
 /* ---- the trial ---- */
+
+/* Names that end as those of new nodes do get another end, so that what a trial calls x_1 is no node of the graph. */
+static void
+name_nodes(open_values *s)
+{
+	qn_buf b;
+
+	for (qn_id id = 1; id < s->g->n; id++) {
+		const char *name = qn_graph_node(s->g, id)->name;
+		size_t n = strlen(name);
+
+		while (n > 0 && isdigit((unsigned char)name[n - 1]))
+			n--;
+		s->name[id] = name;
+		if (n == 0 || name[n - 1] != '_')
+			continue;
+		qn_buf_init(&b, s->m->scratch);
+		qn_buff(&b, "%s#", name);
+		s->name[id] = qn_buf_str(&b);
+	}
+}
+
+/* A copy with these names. */
+static qn_graph *
+renamed(const open_values *s)
+{
+	qn_graph *to = qn_graph_new_in(s->m, s->g->name, s->m->scratch);
+	qn_id *map = QN_NEW(s->m->scratch, qn_id, s->g->n);
+
+	qn_graph_copy_facts(to, s->g);
+	for (qn_id id = 1; id < s->g->n; id++) {
+		qn_node n = *qn_graph_node(s->g, id);
+		qn_id *in = QN_NEW(s->m->scratch, qn_id, n.nin);
+
+		for (uint32_t i = 0; i < n.nin; i++)
+			in[i] = map[n.in[i]];
+		n.in = in;
+		n.name = s->name[id];
+		map[id] = qn_graph_add(to, &n);
+		if (map[id] == 0)
+			return NULL;
+	}
+	qn_graph_copy_outputs(to, s->g, map);
+	return to;
+}
 
 /* The names of what stays in float when the graph is made integer as it is.  measured: without ranges that follow from
  * those of operands, where samples give closer ones. */
@@ -52,10 +101,13 @@ try_integer(open_values *s, const qn_requant_opts *opts, bool measured)
 {
 	qn_requant_opts how = *opts;
 	qn_model *m = s->m;
-	qn_graph *keep = qn_model_entry(m), *g;
+	qn_graph *keep = qn_model_entry(m), *g = renamed(s);
 	qn_log_fn *trace = m->env->trace;
 	qn_status status;
 
+	if (g == NULL)
+		return QN_EINVALID;
+	qn_model_set_graph(m, g);
 	m->env->trace = NULL;
 	how.measured = measured;
 	status = qn_requantize(m, &how);
@@ -117,7 +169,7 @@ note_readers(open_values *s)
 			if (n->op == QN_OP_dynamic_fake_quant ||
 			    (s->levels[id] && qn_rqz_moves(s->g, n)))
 				s->levels[n->in[i]] = true;
-			if (n->op != QN_OP_quantize && !qn_rqz_moves(s->g, n) && is_left(s, n) &&
+			if (n->op != QN_OP_quantize && !qn_rqz_moves(s->g, n) && is_left(s, id) &&
 			    !is_gate(s, n, n->in[i]))
 				s->pair_reads[n->in[i]] = true;
 		}
@@ -164,8 +216,7 @@ choose(open_values *s, int eager)
 	for (size_t i = 0; i < s->g->noutput; i++) {
 		const qn_id id = s->g->output[i].value;
 
-		s->open[id] = is_left(s, qn_graph_node(s->g, id)) ||
-			      is_dynamic_product(s->g, qn_graph_node(s->g, id));
+		s->open[id] = is_left(s, id) || is_dynamic_product(s->g, qn_graph_node(s->g, id));
 	}
 	for (qn_id id = 1; id < s->g->n; id++) {
 		s->open[id] = (s->open[id] || s->pair_reads[id]) && may_take(s, id, eager);
@@ -284,6 +335,7 @@ qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *
 	const qn_graph *g = qn_model_entry(m);
 	open_values s = {.m = m,
 			 .g = g,
+			 .name = QN_NEW(m->scratch, const char *, g->n),
 			 .open = QN_NEW(m->scratch, bool, g->n),
 			 .derived = QN_NEW(m->scratch, bool, g->n),
 			 .stored = QN_NEW(m->scratch, const qn_elem *, g->n),
@@ -292,13 +344,14 @@ qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *
 			 .levels = QN_NEW(m->scratch, bool, g->n)};
 
 	*npair = *nsymbol = 0;
+	name_nodes(&s);
 	for (qn_id id = 1; id < g->n; id++)
 		note_operand(&s, id, qn_graph_node(g, id));
 	for (int measured = 1; measured >= 0 && *npair == 0; measured--) {
 		QN_TRY(try_integer(&s, opts, measured != 0));
 		*stays = false;
 		for (qn_id id = 1; id < g->n; id++) {
-			*stays = *stays || is_left(&s, qn_graph_node(g, id));
+			*stays = *stays || is_left(&s, id);
 			s.pair_reads[id] = false;
 		}
 		note_readers(&s);
