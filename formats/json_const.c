@@ -84,8 +84,18 @@ error_nonfinite(qn_json_reader *r, const qn_json *v, const char *name, const qn_
 		int64_t index)
 {
 	qn_json_error(r, v, "tensor.nonfinite",
-		      "element %lld of '%s' is %g in its type; weights must be finite",
+		      "element %lld of '%s' is %g in its type; weights must be finite, unless "
+		      "\"nonfinite\": true stands beside them",
 		      (long long)index, name, qn_tensor_f64(x, index));
+}
+
+/* Whether the constant or state says that its elements may be infinite or NaN. */
+static bool
+may_be_nonfinite(qn_json_reader *r, const qn_json *v)
+{
+	const qn_json *said = qn_json_find(v, "nonfinite");
+
+	return said != NULL && qn_json_is(&r->doc, said, QN_JSON_BOOL) && said->truth;
 }
 
 const qn_tensor *
@@ -124,7 +134,7 @@ qn_json_inline(qn_json_reader *r, const qn_json *v, const char *name, const qn_j
 			return NULL;
 		}
 	}
-	int64_t bad = real ? qn_tensor_find_nonfinite(x) : -1;
+	int64_t bad = real && !may_be_nonfinite(r, v) ? qn_tensor_find_nonfinite(x) : -1;
 	if (bad >= 0)
 		error_nonfinite(r, &data->child[bad], name, x, bad);
 	return bad >= 0 ? NULL : x;
@@ -248,7 +258,7 @@ values_ok(qn_json_reader *r, const qn_json *v, const qn_tensor *x)
 	int64_t hi = 0;
 
 	if (qn_elem_is_float(e)) {
-		int64_t bad = qn_tensor_find_nonfinite(x);
+		int64_t bad = may_be_nonfinite(r, v) ? -1 : qn_tensor_find_nonfinite(x);
 
 		if (bad >= 0)
 			error_nonfinite(r, v, v->key, x, bad);
@@ -306,7 +316,8 @@ read_file(qn_json_reader *r, const qn_json *v, const qn_json *file, const qn_typ
 const qn_tensor *
 qn_json_const(qn_json_reader *r, const qn_json *v)
 {
-	static const char *const keys[] = {"type", "data", "file", "tensor", "after", "crc"};
+	static const char *const keys[] = {"type",      "data",  "file", "tensor",
+					   "nonfinite", "after", "crc"};
 
 	if (!qn_json_is(&r->doc, v, QN_JSON_OBJECT))
 		return NULL;

@@ -157,6 +157,14 @@ u64_at(const qn_tensor *x, int64_t i)
 	return v;
 }
 
+/* Weights that are infinite or NaN are an error of a file that does not say so. */
+static void
+put_nonfinite(qn_json_out *o, const qn_tensor *x)
+{
+	if (qn_elem_is_float(x->type->elem) && qn_tensor_find_nonfinite(x) >= 0)
+		qn_json_put_bool(o, "nonfinite", true);
+}
+
 static void
 put_data(qn_json_out *o, const qn_tensor *x)
 {
@@ -226,6 +234,7 @@ put_constant(writer *w, const qn_graph *g, const qn_node *n, const qn_node *afte
 	put_type(w, n->type);
 	if (after != NULL)
 		qn_json_put_string(&w->o, "after", after->name);
+	put_nonfinite(&w->o, n->value);
 	if (w->file != NULL && qn_type_count(n->type) > w->limit)
 		put_reference(w, g, n);
 	else
@@ -264,8 +273,10 @@ put_input(writer *w, const qn_graph *g, size_t i)
 		const qn_tensor *init = g->init[i - qn_graph_fed(g)];
 
 		qn_json_put_bool(&w->o, "state", true);
-		if (init != NULL)
+		if (init != NULL) {
+			put_nonfinite(&w->o, init);
 			put_data(&w->o, init);
+		}
 	}
 	qn_json_close(&w->o);
 }

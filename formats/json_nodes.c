@@ -74,7 +74,7 @@ add(nodes *s, entry *e)
 static void
 read_inputs(nodes *s, const qn_json *array)
 {
-	static const char *const keys[] = {"name", "type", "state", "data"};
+	static const char *const keys[] = {"name", "type", "state", "data", "nonfinite"};
 	entry *list = read_named(s, array, QN_COUNT(keys), keys);
 
 	for (size_t i = 0; array != NULL && i < array->n; i++) {

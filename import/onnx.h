@@ -179,6 +179,8 @@ bool qn_onnx_const_real(qn_onnx *o, const qn_onnx_node *n, uint32_t i, double df
 /* ---- attributes; names are those of the standard ---- */
 
 bool qn_onnx_has(const qn_onnx *o, const qn_onnx_node *n, const char *name);
+/* The node in the file but for that attribute. */
+const struct Onnx__NodeProto *qn_onnx_without(qn_onnx *o, const qn_onnx_node *n, const char *name);
 int64_t qn_onnx_int(const qn_onnx *o, const qn_onnx_node *n, const char *name, int64_t dflt);
 double qn_onnx_float(const qn_onnx *o, const qn_onnx_node *n, const char *name, double dflt);
 const char *qn_onnx_string(const qn_onnx *o, const qn_onnx_node *n, const char *name,

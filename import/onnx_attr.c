@@ -38,6 +38,20 @@ qn_onnx_attr(const qn_onnx *o, const qn_onnx_node *n, const char *name)
 	return a;
 }
 
+const Onnx__NodeProto *
+qn_onnx_without(qn_onnx *o, const qn_onnx_node *n, const char *name)
+{
+	Onnx__NodeProto *to = QN_NEW(o->im.scratch, Onnx__NodeProto, 1);
+
+	*to = *n->proto;
+	to->attribute = QN_NEW(o->im.scratch, Onnx__AttributeProto *, n->proto->n_attribute);
+	to->n_attribute = 0;
+	for (size_t i = 0; i < n->proto->n_attribute; i++)
+		if (find(1, &n->proto->attribute[i], name) == NULL)
+			to->attribute[to->n_attribute++] = n->proto->attribute[i];
+	return to;
+}
+
 bool
 qn_onnx_has(const qn_onnx *o, const qn_onnx_node *n, const char *name)
 {

@@ -66,7 +66,8 @@ cropped(qn_onnx *o, qn_id x, const pads *p)
 	return x;
 }
 
-/* Pads of a positive number as a says, then negative ones. */
+/* Negative pads first, as in ONNX Runtime: what is cut off is neither wrapped nor reflected; then those of a positive
+ * number as a says. */
 static qn_id
 padded(qn_onnx *o, qn_id x, const pads *p, qn_attrs *a)
 {
@@ -79,9 +80,8 @@ padded(qn_onnx *o, qn_id x, const pads *p, qn_attrs *a)
 		a->pad.after.v[i] = p->after[i] > 0 ? p->after[i] : 0;
 		any = any || p->before[i] > 0 || p->after[i] > 0;
 	}
-	if (any)
-		x = qn_importer_op(&o->im, QN_OP_pad, 1, &x, a, NULL);
-	return x != 0 ? cropped(o, x, p) : 0;
+	x = cropped(o, x, p);
+	return x != 0 && any ? qn_importer_op(&o->im, QN_OP_pad, 1, &x, a, NULL) : x;
 }
 
 static void

@@ -70,15 +70,39 @@ qlinear_matmul(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	give(o, n, 6, qn_onnx_plain(o, n->in[0]), out);
 }
 
+/* The node with alpha in the scale of its weights, which C has too: alpha * (A B + C). */
+static bool
+with_alpha(qn_onnx *o, qn_onnx_node *n)
+{
+	const double alpha = qn_onnx_float(o, n, "alpha", 1);
+	qn_id *in = QN_NEW(o->im.scratch, qn_id, n->nin);
+
+	if (!(alpha > 0))
+		return qn_importer_refuse(&o->im, "import.attr",
+					  "alpha is %g (expected a number above 0)", alpha) != 0;
+	for (uint32_t i = 0; i < n->nin; i++)
+		in[i] = n->in[i];
+	if (alpha != 1) {
+		in[4] = qn_importer_cast(&o->im, in[4], QN_PLAIN_f32);
+		in[4] = qn_importer_binary(&o->im, QN_OP_mul, in[4],
+					   qn_importer_f32(&o->im, alpha));
+	}
+	n->in = in;
+	n->proto = qn_onnx_without(o, n, "alpha");
+	return in[4] != 0;
+}
+
 /* A, its parameters, B, its parameters, C (i32), parameters of the result, without which it is float. */
 static void
-qgemm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+qgemm(qn_onnx *o, const qn_onnx_node *given, qn_id *out)
 {
+	qn_onnx_node node = *given;
+	const qn_onnx_node *n = &node;
 	qn_id in[3] = {0};
-	bool turned = qn_onnx_int(o, n, "transB", 0) != 0, biased = qn_onnx_in(n, 6) != 0;
 
-	if (!qn_onnx_need(o, n, 5))
+	if (!qn_onnx_need(o, n, 5) || !with_alpha(o, &node))
 		return;
+	const bool turned = qn_onnx_int(o, n, "transB", 0) != 0, biased = qn_onnx_in(n, 6) != 0;
 	in[0] = real_at(o, n, 0, 1);
 	in[1] = real_at(o, n, 3, turned ? 0 : 1);
 	in[2] = biased ? bias_at(o, n, 6, 4) : 0;

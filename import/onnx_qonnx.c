@@ -8,54 +8,53 @@
  *
  * Weights are quantized to 4, 8 or 32 bits, values to 8 or 16, with the file's range inside.  Where
  * parameters are not wanted (from_float), constants are rounded and values stay. */
-#include "import/onnx_quant.h"
+#include "import/onnx_qonnx.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_BITS = 32, MOST_VALUE_BITS = 16 };
+enum { MOST_VALUE_BITS = 16 };
 
-typedef enum rounding { EVEN, FLOOR, CEIL, UP, DOWN, HALF_UP, HALF_DOWN } rounding;
-static const char *const roundings[] = {"ROUND", "FLOOR",   "CEIL",      "UP",
-					"DOWN",  "HALF_UP", "HALF_DOWN", "HALF_EVEN"};
+const char *const qn_qonnx_roundings[] = {"ROUND", "FLOOR",   "CEIL",      "UP",
+					  "DOWN",  "HALF_UP", "HALF_DOWN", "HALF_EVEN"};
 
-/* In upper or lower case; -1 after a report. */
-static int32_t
-rounding_of(qn_onnx *o, const qn_onnx_node *n, const char *dflt)
+int32_t
+qn_qonnx_rounding_of(qn_onnx *o, const qn_onnx_node *n, const char *dflt)
 {
 	const char *given = qn_onnx_string(o, n, "rounding_mode", dflt);
 
-	for (size_t i = 0; i < QN_COUNT(roundings); i++) {
+	for (size_t i = 0; i < QN_COUNT(qn_qonnx_roundings); i++) {
 		size_t k = 0;
 
-		while (roundings[i][k] != '\0' &&
-		       (given[k] == roundings[i][k] ||
-			given[k] == roundings[i][k] + (roundings[i][k] == '_' ? 0 : 'a' - 'A')))
+		while (qn_qonnx_roundings[i][k] != '\0' &&
+		       (given[k] == qn_qonnx_roundings[i][k] ||
+			given[k] == qn_qonnx_roundings[i][k] +
+					    (qn_qonnx_roundings[i][k] == '_' ? 0 : 'a' - 'A')))
 			k++;
-		if (roundings[i][k] == '\0' && given[k] == '\0')
-			return i == QN_COUNT(roundings) - 1 ? EVEN : (int32_t)i;
+		if (qn_qonnx_roundings[i][k] == '\0' && given[k] == '\0')
+			return i == QN_COUNT(qn_qonnx_roundings) - 1 ? QN_QONNX_EVEN : (int32_t)i;
 	}
 	(void)qn_importer_refuse(&o->im, "import.attr", "unknown rounding_mode '%s'", given);
 	return -1;
 }
 
-static double
-rounded(double v, rounding how)
+double
+qn_qonnx_rounded(double v, qn_qonnx_rounding how)
 {
 	switch (how) {
-	case EVEN:
+	case QN_QONNX_EVEN:
 		return rint(v);
-	case FLOOR:
+	case QN_QONNX_FLOOR:
 		return floor(v);
-	case CEIL:
+	case QN_QONNX_CEIL:
 		return ceil(v);
-	case UP:
+	case QN_QONNX_UP:
 		return v < 0 ? floor(v) : ceil(v);
-	case DOWN:
+	case QN_QONNX_DOWN:
 		return v < 0 ? ceil(v) : floor(v);
-	case HALF_UP:
+	case QN_QONNX_HALF_UP:
 		return v < 0 ? -floor(-v + 0.5) : floor(v + 0.5);
-	case HALF_DOWN:
+	case QN_QONNX_HALF_DOWN:
 		return v < 0 ? -ceil(-v - 0.5) : ceil(v - 0.5);
 	}
 	return v;
@@ -63,30 +62,22 @@ rounded(double v, rounding how)
 
 /* ---- the type ---- */
 
-/* The quantization parameters of a node. */
-typedef struct grid {
-	qn_id scale, zp; /* constants; zp 0: none */
-	int64_t bits, least, most;
-	bool is_signed;
-} grid;
-
-/* An integer of 1 to MOST_BITS bits, whatever type it has; false after a report. */
-static bool
-take_bits(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t *bits)
+bool
+qn_qonnx_bits(qn_onnx *o, const qn_onnx_node *n, uint32_t i, int64_t *bits)
 {
 	double v = 0;
 
 	if (!qn_onnx_const_real(o, n, i, 8, &v))
 		return false;
-	*bits = v >= 1 && v <= MOST_BITS ? (int64_t)v : 0;
+	*bits = v >= 1 && v <= QN_QONNX_MOST_BITS ? (int64_t)v : 0;
 	return (*bits > 0 && (double)*bits == v) ||
 	       qn_importer_refuse(&o->im, "import.input",
 				  "%g bits (expected an integer from 1 to %d)", v,
-				  (int)MOST_BITS) != 0;
+				  (int)QN_QONNX_MOST_BITS) != 0;
 }
 
-static void
-take_range(qn_onnx *o, const qn_onnx_node *n, grid *g)
+void
+qn_qonnx_range(qn_onnx *o, const qn_onnx_node *n, qn_qonnx_grid *g)
 {
 	const bool narrow = qn_onnx_int(o, n, "narrow", 0) != 0;
 
@@ -134,13 +125,13 @@ whole_zp(qn_onnx *o, qn_id zp)
 
 /* Storage: 4, 8 or 32 bits of weights and biases, 8 or 16 of values; QN_NPLAIN after a report. */
 static qn_plain
-storage_of(qn_onnx *o, const grid *g, bool constant)
+storage_of(qn_onnx *o, const qn_qonnx_grid *g, bool constant)
 {
 	if (constant && g->bits <= 4)
 		return g->is_signed ? QN_PLAIN_i4 : QN_PLAIN_u4;
 	if (g->bits <= 8)
 		return g->is_signed ? QN_PLAIN_i8 : QN_PLAIN_u8;
-	if (constant && (g->is_signed || g->bits < MOST_BITS))
+	if (constant && (g->is_signed || g->bits < QN_QONNX_MOST_BITS))
 		return QN_PLAIN_i32;
 	if (!constant && g->bits + !g->is_signed <= MOST_VALUE_BITS)
 		return QN_PLAIN_i16;
@@ -152,9 +143,8 @@ storage_of(qn_onnx *o, const grid *g, bool constant)
 	return QN_NPLAIN;
 }
 
-/* The quantized type of x; NULL after a report. */
-static const qn_elem *
-elem_of(qn_onnx *o, const grid *g, qn_id x)
+const qn_elem *
+qn_qonnx_elem(qn_onnx *o, const qn_qonnx_grid *g, qn_id x)
 {
 	const qn_type *t = qn_onnx_type(o, x);
 	const bool constant = qn_importer_known(&o->im, x) != NULL;
@@ -189,7 +179,7 @@ elem_of(qn_onnx *o, const grid *g, qn_id x)
 
 /* The quantized values of a constant; 0 after a report. */
 static qn_id
-constant_quantized(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
+constant_quantized(qn_onnx *o, qn_id x, const qn_elem *e, qn_qonnx_rounding how)
 {
 	qn_types *types = &o->im.m->types;
 	const qn_tensor *v = qn_importer_known(&o->im, x);
@@ -213,7 +203,7 @@ constant_quantized(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 			      &zp);
 		/* QONNX computes in f32, adds the zero point before it rounds and limits */
 		const float q = (float)qn_tensor_f64(v, i) / (float)scale + (float)zp;
-		const double whole = rounded((double)q, how);
+		const double whole = qn_qonnx_rounded((double)q, how);
 		qn_store_i64(data, e->plain, i,
 			     !(whole > (double)e->qmin) ? e->qmin
 			     : whole > (double)e->qmax  ? e->qmax
@@ -227,25 +217,24 @@ constant_quantized(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 	return id;
 }
 
-/* x in steps of its type, dequantized again. */
-static qn_id
-faked(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
+qn_id
+qn_qonnx_faked(qn_onnx *o, qn_id x, const qn_elem *e, qn_qonnx_rounding how)
 {
 	const bool constant = qn_importer_known(&o->im, x) != NULL;
 	const qn_attrs away = {.quantize = {QN_TIES_away}};
 
 	if (constant)
 		x = constant_quantized(o, x, e, how);
-	else if (how == EVEN || how == HALF_UP)
+	else if (how == QN_QONNX_EVEN || how == QN_QONNX_HALF_UP)
 		x = qn_importer_op_unfolded(
-			&o->im, QN_OP_quantize, 1, &x, how == EVEN ? NULL : &away,
+			&o->im, QN_OP_quantize, 1, &x, how == QN_QONNX_EVEN ? NULL : &away,
 			qn_type_with_elem(&o->im.m->types, qn_onnx_type(o, x), e));
 	else
 		return qn_importer_refuse(
 			&o->im, "import.attr",
 			"rounding_mode %s of an activation (expected ROUND or HALF_UP): export "
 			"with one of these, or dequantize and recalibrate (--from-float)",
-			roundings[how]);
+			qn_qonnx_roundings[how]);
 	if (x == 0)
 		return 0;
 	return o->keeps_quantized
@@ -253,44 +242,18 @@ faked(qn_onnx *o, qn_id x, const qn_elem *e, rounding how)
 		       : qn_importer_unary(&o->im, QN_OP_dequantize, x);
 }
 
-/* Constants are rounded in any case, values only where parameters are wanted. */
-static bool
-wanted(const qn_onnx *o, qn_id x)
+bool
+qn_qonnx_wanted(const qn_onnx *o, qn_id x)
 {
 	return o->keeps_quantized || qn_importer_known(&o->im, x) != NULL;
-}
-
-static void
-quant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	grid g = {.scale = qn_onnx_in(n, 1), .zp = qn_onnx_in(n, 2)};
-	const qn_elem *e;
-
-	if (!qn_onnx_need(o, n, 4))
-		return;
-	const int32_t how = rounding_of(o, n, "ROUND");
-	if (how < 0 || !take_bits(o, n, 3, &g.bits))
-		return;
-	take_range(o, n, &g);
-	if (g.most <= g.least) {
-		(void)qn_importer_refuse(
-			&o->im, "import.input",
-			"quantized values from %lld to %lld; for one bit use BipolarQuant",
-			(long long)g.least, (long long)g.most);
-		return;
-	}
-	qn_id x = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
-	if (x == 0 || !wanted(o, x))
-		out[0] = x;
-	else if ((e = elem_of(o, &g, x)) != NULL)
-		out[0] = faked(o, x, e, (rounding)how);
 }
 
 static void
 bipolar_quant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_importer *im = &o->im;
-	grid g = {.scale = qn_onnx_in(n, 1), .bits = 2, .least = -1, .most = 1, .is_signed = true};
+	qn_qonnx_grid g = {
+		.scale = qn_onnx_in(n, 1), .bits = 2, .least = -1, .most = 1, .is_signed = true};
 	const qn_elem *e;
 
 	if (!qn_onnx_need(o, n, 2))
@@ -303,82 +266,57 @@ bipolar_quant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	const qn_id in[] = {qn_importer_binary(im, QN_OP_greater_equal, x, qn_importer_f32(im, 0)),
 			    scale, qn_importer_unary(im, QN_OP_neg, scale)};
 	x = qn_importer_op(im, QN_OP_where, 3, in, NULL, NULL);
-	if (x == 0 || !wanted(o, x))
+	if (x == 0 || !qn_qonnx_wanted(o, x))
 		out[0] = x;
-	else if ((e = elem_of(o, &g, x)) != NULL)
-		out[0] = faked(o, x, e, EVEN);
+	else if ((e = qn_qonnx_elem(o, &g, x)) != NULL)
+		out[0] = qn_qonnx_faked(o, x, e, QN_QONNX_EVEN);
 }
 
-/* ---- Trunc ---- */
-
-/* Quantized values q become round(q / 2^low): those of x * factor + addend, which is never half way
- * between two of them where the rounding is not to the nearest.
- *
- *   floor(q / 2^low) = round((q - (2^low - 1) / 2) / 2^low) */
+/* One bit with a sign is -1 and 1, as in QONNX's reference, not -1 and 0. */
 static void
-truncated(qn_onnx *o, qn_id x, const grid *g, int32_t low, double factor, double addend, qn_id *out)
+one_bit(qn_onnx *o, const qn_onnx_node *n, const qn_qonnx_grid *g, qn_id *out)
 {
-	qn_importer *im = &o->im;
+	const qn_tensor *zp = g->zp != 0 ? qn_importer_known(&o->im, g->zp) : NULL;
+
+	for (int64_t i = 0; zp != NULL && i < qn_type_count(zp->type); i++)
+		if (qn_tensor_f64(zp, i) != 0) {
+			(void)qn_importer_refuse(
+				&o->im, "import.input",
+				"one bit with a sign and a zero point of %g; it must be 0",
+				qn_tensor_f64(zp, i));
+			return;
+		}
+	bipolar_quant(o, n, out);
+}
+
+static void
+quant(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	qn_qonnx_grid g = {.scale = qn_onnx_in(n, 1), .zp = qn_onnx_in(n, 2)};
 	const qn_elem *e;
 
-	if (factor != 1)
-		x = qn_importer_binary(im, QN_OP_mul, x, qn_importer_f32(im, factor));
-	if (addend != 0 && low > 0)
-		x = qn_importer_binary(im, QN_OP_add, x, qn_importer_f32(im, addend));
-	if (x == 0 || !wanted(o, x))
-		out[0] = x;
-	else if ((e = elem_of(o, g, x)) != NULL)
-		out[0] = faked(o, x, e, EVEN);
-}
-
-/* The logarithm to base 2, rounded to an integer. */
-static double
-nearest_power(double v)
-{
-	int e;
-
-	return frexp(v, &e) < sqrt(0.5) ? e - 1 : e;
-}
-
-/* Version 1 has inputs x, scale, zero point, bits before and after: results keep the scale, and so are 2^low times smaller.
- * Version 2 has a scale of the results before their bits. */
-static void
-truncate_quantized(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
-{
-	static const double half[] = {[EVEN] = 0, [FLOOR] = -0.5, [CEIL] = 0.5};
-	const bool scaled = n->nin > 5;
-	double scale = 1, zp = 0, to = 1;
-	grid g = {0};
-	int64_t before;
-
-	if (!qn_onnx_need(o, n, scaled ? 6 : 5))
+	if (!qn_onnx_need(o, n, 4))
 		return;
-	const int32_t how = rounding_of(o, n, "FLOOR");
-	if (how < 0 || !take_bits(o, n, 3, &before) || !take_bits(o, n, scaled ? 5 : 4, &g.bits) ||
-	    !qn_onnx_const_real(o, n, 1, 1, &scale) || !qn_onnx_const_real(o, n, 2, 0, &zp) ||
-	    (scaled && !qn_onnx_const_real(o, n, 4, 1, &to)))
+	const int32_t how = qn_qonnx_rounding_of(o, n, "ROUND");
+	if (how < 0 || !qn_qonnx_bits(o, n, 3, &g.bits))
 		return;
-	const double low =
-		scaled && scale > 0 ? nearest_power(to / scale) : (double)(before - g.bits);
-	if (how > CEIL || !(scale > 0) || !(to > 0) || !(low >= 0 && low < MOST_BITS) || zp != 0) {
-		(void)qn_importer_refuse(
-			&o->im, "import.input",
-			"rounding_mode %s, %g bits less, zero point %g; ROUND, FLOOR "
-			"or CEIL, 0 to 31 bits and no zero point are supported",
-			roundings[how], low, zp);
+	qn_qonnx_range(o, n, &g);
+	if (g.bits == 1 && g.is_signed) {
+		one_bit(o, n, &g, out);
 		return;
 	}
-	take_range(o, n, &g);
-	const double steps = ldexp(1, (int)low);
-	const double result = scaled ? to : scale; /* scale of the result */
-	const double factor = result / (scale * steps);
-	g.scale = qn_importer_f32(&o->im, result);
+	if (g.most <= g.least) {
+		(void)qn_importer_refuse(
+			&o->im, "import.input",
+			"quantized values from %lld to %lld; for one bit use BipolarQuant",
+			(long long)g.least, (long long)g.most);
+		return;
+	}
 	qn_id x = qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
-	if (x != 0)
-		truncated(o, x, &g,
-			  o->keeps_quantized || qn_importer_known(&o->im, x) != NULL ? (int32_t)low
-										     : 0,
-			  factor, half[how] * result * (steps - 1) / steps, out);
+	if (x == 0 || !qn_qonnx_wanted(o, x))
+		out[0] = x;
+	else if ((e = qn_qonnx_elem(o, &g, x)) != NULL)
+		out[0] = qn_qonnx_faked(o, x, e, (qn_qonnx_rounding)how);
 }
 
 #define QONNX(op, fn)                                                                              \
@@ -390,6 +328,6 @@ const qn_onnx_row qn_onnx_qonnx[] = {
 	QONNX("Quant", quant),
 	QONNX("IntQuant", quant),
 	QONNX("BipolarQuant", bipolar_quant),
-	QONNX("Trunc", truncate_quantized),
+	QONNX("Trunc", qn_qonnx_trunc),
 	{0},
 };

@@ -102,6 +102,13 @@ transposed_pads(qn_tfl_op *o, const int64_t *want, qn_attrs_conv2d_transpose *a)
 	const qn_type *x = qn_importer_type(o->im, o->in[2]),
 		      *w = qn_importer_type(o->im, o->in[1]);
 
+	if (want[0] != x->dim[0] || want[3] != w->dim[0])
+		return qn_importer_refuse(o->im, "import.input",
+					  "a result of %lldx%lldx%lldx%lld; the data has a batch "
+					  "of %lld, the weights have %lld channels",
+					  (long long)want[0], (long long)want[1],
+					  (long long)want[2], (long long)want[3],
+					  (long long)x->dim[0], (long long)w->dim[0]) != 0;
 	for (int i = 0; i < 2; i++) {
 		int64_t out = want[1 + i], stride = a->stride[i], kernel = w->dim[1 + i];
 		bool same = padding_of(o) == QN_PADDING_same;

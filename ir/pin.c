@@ -6,10 +6,7 @@
 
 #include "ir/buf.h"
 #include "ir/diag.h"
-#include "ir/nearest.h"
 #include "ir/text.h"
-
-enum { LISTED = 8 }; /* names in a message */
 
 /* What is being made. */
 typedef struct making {
@@ -32,36 +29,84 @@ wrong(const making *k, const char *what)
 			 "value of input '%s' (%s): %s", k->pin->name, qn_buf_str(&b), what);
 }
 
+/* number: as it was given */
 static qn_status
-wrong_number(const making *k, int64_t i, double v, const char *what)
+wrong_number(const making *k, int64_t i, const char *number, const char *what)
 {
 	qn_buf b;
 
 	qn_buf_init(&b, k->arena);
-	qn_buff(&b, "element %lld is %g; %s", (long long)i, v, what);
+	qn_buff(&b, "element %lld is %s; %s", (long long)i, number, what);
 	return wrong(k, qn_buf_str(&b));
 }
 
+/* from, to: numbers */
+static qn_status
+out_of_range(const making *k, int64_t i, const char *number, const char *from, const char *to)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, k->arena);
+	qn_buff(&b, "expected %s to %s", from, to);
+	return wrong_number(k, i, number, qn_buf_str(&b));
+}
+
+static const char *
+integer_text(const making *k, int64_t v)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, k->arena);
+	qn_buff(&b, "%lld", (long long)v);
+	return qn_buf_str(&b);
+}
+
+static const char *
+real_text(const making *k, double v)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, k->arena);
+	qn_buff(&b, "%g", v);
+	return qn_buf_str(&b);
+}
+
 /* ---- elements ---- */
+
+static void
+limits_of(const making *k, int64_t *least, int64_t *most)
+{
+	const qn_elem *e = k->type->elem;
+	const int bits = e->plain == QN_PLAIN_bool ? 1 : qn_plain_table[e->plain].bits;
+	const bool has_sign = e->plain != QN_PLAIN_bool && qn_plain_table[e->plain].is_signed;
+
+	*most = bits - has_sign >= 63 ? INT64_MAX : (INT64_C(1) << (bits - has_sign)) - 1;
+	*least = has_sign ? -*most - 1 : 0;
+	if (qn_elem_is_quant(e)) {
+		*least = e->qmin;
+		*most = e->qmax;
+	}
+}
+
+static qn_status
+beyond(const making *k, int64_t i, const char *number)
+{
+	int64_t least, most;
+
+	limits_of(k, &least, &most);
+	return out_of_range(k, i, number, integer_text(k, least), integer_text(k, most));
+}
 
 /* Element i of an integer or bool input. */
 static qn_status
 put_integer(making *k, int64_t i, int64_t v)
 {
-	const qn_plain p = k->type->elem->plain;
-	const qn_plain_info *info = &qn_plain_table[p];
-	const int bits = p == QN_PLAIN_bool ? 1 : info->bits;
-	const bool has_sign = p != QN_PLAIN_bool && info->is_signed;
-	int64_t most = bits - has_sign >= 63 ? INT64_MAX : (INT64_C(1) << (bits - has_sign)) - 1;
-	int64_t least = has_sign ? -most - 1 : 0;
+	int64_t least, most;
 
-	if (qn_elem_is_quant(k->type->elem)) {
-		least = k->type->elem->qmin;
-		most = k->type->elem->qmax;
-	}
+	limits_of(k, &least, &most);
 	if (v > most || v < least)
-		return wrong_number(k, i, (double)v, "this is outside the range of the type");
-	qn_store_i64(k->data, p, i, v);
+		return beyond(k, i, integer_text(k, v));
+	qn_store_i64(k->data, k->type->elem->plain, i, v);
 	return QN_OK;
 }
 
@@ -83,9 +128,9 @@ integer_of(const char *s, size_t n, int64_t *out)
 			return false;
 		v = v * 10 + (uint64_t)(s[i] - '0');
 	}
-	if (n == 0 || v > (uint64_t)INT64_MAX)
+	if (n == 0 || v > (uint64_t)INT64_MAX + minus)
 		return false;
-	*out = minus ? -(int64_t)v : (int64_t)v;
+	*out = minus && v > 0 ? -(int64_t)(v - 1) - 1 : (int64_t)v;
 	return true;
 }
 
@@ -95,27 +140,28 @@ put_text(making *k, const char *s, size_t n, int64_t i, float *reals)
 {
 	double v = 0;
 	int64_t whole = 0;
+	qn_buf b;
 
+	qn_buf_init(&b, k->arena);
+	qn_buff(&b, "%.*s", (int)(n < 100 ? n : 100), s);
+	const char *given = qn_buf_str(&b);
 	if (reals == NULL && integer_of(s, n, &whole))
 		return put_integer(k, i, whole);
 	if (!qn_parse_f64(s, n, &v)) {
-		qn_buf b;
-
 		qn_buf_init(&b, k->arena);
 		qn_buff(&b,
-			"element %lld is '%.*s'; expected numbers with commas between, or the path "
+			"element %lld is '%s'; expected numbers with commas between, or the path "
 			"of a .npy",
-			(long long)i, (int)(n < 100 ? n : 100), s);
+			(long long)i, given);
 		return wrong(k, qn_buf_str(&b));
 	}
 	if (reals == NULL)
-		return wrong_number(k, i, v,
-				    v <= -9e18 || v >= 9e18
-					    ? "this is outside the range of the type"
-					    : "integers are expected");
+		return v <= -0x1p63 || v >= 0x1p63
+			       ? beyond(k, i, given)
+			       : wrong_number(k, i, given, "integers are expected");
 	reals[i] = (float)v;
 	if (reals[i] - reals[i] != 0 && v - v == 0)
-		return wrong_number(k, i, v, "this is outside the range of f32");
+		return wrong_number(k, i, given, "this is outside the range of f32");
 	return QN_OK;
 }
 
@@ -227,19 +273,47 @@ qn_pin_dims(const qn_pin *pin, int32_t rank, int64_t *dim)
 		dim[i] = dim[i] < 0 ? t->dim[i] : dim[i];
 }
 
-/* Converts float values to elements of the input's type. */
-static const qn_tensor *
-from_reals(making *k, float *reals)
+/* Quantized values have a range, which a fixed value is not clamped to without a word, and no NaN. */
+static qn_status
+check_reals(const making *k, const qn_type *f32, const float *reals)
+{
+	const qn_elem *e = k->type->elem;
+	int64_t idx[QN_MAX_RANK] = {0};
+
+	for (int64_t i = 0; i < qn_type_count(f32); i++) {
+		double scale;
+		int64_t zp;
+
+		qn_elem_param(k->types, e,
+			      e->gran == QN_PER_TENSOR ? 0 : qn_type_param_index(k->type, idx),
+			      &scale, &zp);
+		const double least = (double)(e->qmin - zp) * scale,
+			     most = (double)(e->qmax - zp) * scale, v = (double)reals[i];
+		if (!(v >= least - scale / 2 && v <= most + scale / 2))
+			return out_of_range(k, i, real_text(k, v), real_text(k, least),
+					    real_text(k, most));
+		for (int32_t d = k->type->rank - 1; d >= 0 && ++idx[d] == k->type->dim[d]; d--)
+			idx[d] = 0;
+	}
+	return QN_OK;
+}
+
+/* Converts float values to elements of the input's type; *quantized: of quantized ones, else k->data has them. */
+static qn_status
+from_reals(making *k, const float *reals, const qn_tensor **quantized)
 {
 	const qn_type *f32 =
 		qn_type_with_elem(k->types, k->type, qn_elem_plain(k->types, QN_PLAIN_f32));
 	const qn_tensor *x = qn_tensor_view(k->arena, f32, reals);
 
-	if (qn_elem_is_quant(k->type->elem))
-		return qn_tensor_quantize(k->types, k->arena, x, k->type);
+	if (qn_elem_is_quant(k->type->elem)) {
+		QN_TRY(check_reals(k, f32, reals));
+		*quantized = qn_tensor_quantize(k->types, k->arena, x, k->type);
+		return QN_OK;
+	}
 	for (int64_t i = 0; i < qn_type_count(f32); i++)
 		qn_store_f64(k->data, k->type->elem->plain, i, (double)reals[i]);
-	return NULL;
+	return QN_OK;
 }
 
 const qn_tensor *
@@ -275,62 +349,8 @@ qn_pin_tensor(qn_types *types, qn_arena *a, const char *place, const qn_pin *pin
 	qn_status status =
 		pin->text != NULL ? take_text(&k, count, reals) : take_array(&k, count, reals);
 	if (status == QN_OK && reals != NULL)
-		quantized = from_reals(&k, reals);
+		status = from_reals(&k, reals, &quantized);
 	if (status != QN_OK)
 		return NULL;
 	return quantized != NULL ? quantized : x;
-}
-
-/* ---- names ---- */
-
-qn_pin *
-qn_pin_find(size_t n, qn_pin *pin, const char *name, size_t number)
-{
-	for (size_t i = 0; i < n; i++)
-		if (pin[i].name != NULL ? strcmp(pin[i].name, name) == 0
-					: pin[i].number == number) {
-			pin[i].used = true;
-			return &pin[i];
-		}
-	return NULL;
-}
-
-/* "; did you mean 'sr'? inputs: 'x', 'sr'" */
-static const char *
-known_names(qn_arena *a, const char *name, size_t n, const char *const *input)
-{
-	const char *best = qn_nearest_name(name, n, input);
-	qn_buf b;
-
-	qn_buf_init(&b, a);
-	qn_buff(&b, QN_DID_YOU_MEAN "%s%s", QN_SUGGEST(best),
-		best != NULL ? " inputs:" : "; inputs:", n == 0 ? " none" : "");
-	for (size_t i = 0; i < n && i < LISTED; i++)
-		qn_buff(&b, "%s '%s'", i > 0 ? "," : "", input[i]);
-	if (n > LISTED)
-		qn_buff(&b, " and %zu more", n - LISTED);
-	return qn_buf_str(&b);
-}
-
-qn_status
-qn_pin_check(qn_env *env, qn_arena *a, const char *place, size_t n, const qn_pin *pin,
-	     size_t ninput, const char *const *input)
-{
-	qn_status status = QN_OK;
-
-	for (size_t i = 0; i < n; i++) {
-		bool again = false;
-
-		for (size_t j = 0; pin[i].name != NULL && j < i; j++)
-			again = again ||
-				(pin[j].name != NULL && strcmp(pin[i].name, pin[j].name) == 0);
-		if (again)
-			status = qn_report(env, QN_EUSAGE, "import.value", place,
-					   "input '%s' is fixed twice", pin[i].name);
-		if (pin[i].name != NULL && !pin[i].used && !pin[i].optional && !again)
-			status = qn_report(env, QN_EUSAGE, "import.value", place,
-					   "unknown input '%s'%s", pin[i].name,
-					   known_names(a, pin[i].name, ninput, input));
-	}
-	return status;
 }

@@ -49,7 +49,7 @@ is_left(const open_values *s, qn_id id)
 
 /* ---- the trial ---- */
 
-/* Names that end as those of new nodes do get another end, so that what a trial calls x_1 is no node of the graph. */
+/* Names that end as those of new nodes do get another end, so that x_1 of a trial means a new node. */
 static void
 name_nodes(open_values *s)
 {

@@ -41,6 +41,13 @@ static const char *const models[] = {
 	"  %last = const : tensor<f32> [2.0]\n"
 	"  return %soft as \"probs\", %p, %soft, %last as \"two\"\n"
 	"}\n",
+	/* elements that are not finite */
+	"model \"mask\" stage float\n"
+	"graph @main(%x: tensor<3xf32>) {\n"
+	"  %mask = const : tensor<3xf32> [0.0, -inf, inf]\n"
+	"  %y = add %x, %mask\n"
+	"  return %y\n"
+	"}\n",
 	/* symbolic: symbols, bound and not, vector symbols, scale expressions */
 	"model \"symbolic\" stage symbolic\n"
 	"symbol $conv1.x : asym\n"

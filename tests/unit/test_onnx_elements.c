@@ -286,6 +286,34 @@ test_unsigned_list(void **state)
 	assert_int_equal(qn_tensor_bits64(c, 1), INT64_MIN);
 }
 
+/* What a negative pad cuts off is neither wrapped nor reflected (ONNX Runtime 1.30). */
+static void
+test_pad_that_cuts(void **state)
+{
+	static const struct {
+		const char *mode;
+		double want[7];
+	} rows[] = {
+		{"wrap", {1, 2, 3, 4, 1, 2, 3}},
+		{"reflect", {1, 2, 3, 4, 3, 2, 1}},
+		{"edge", {1, 2, 3, 4, 4, 4, 4}},
+		{"constant", {1, 2, 3, 4, 0, 0, 0}},
+	};
+	const int64_t pads[] = {-1, 3};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		another_file();
+		onx_input(file, "x", ONX_FLOAT, "5");
+		onx_ints64(file, "p", "2", pads);
+		onx_string(file, "mode", rows[i].mode);
+		onx_node(file, "Pad", "x,p", "y");
+		onx_output(file, "y");
+		import(19);
+		near(rows[i].want, run1(V(0, 1, 2, 3, 4)), 7, 0);
+	}
+}
+
 int
 main(void)
 {
@@ -296,6 +324,7 @@ main(void)
 		TEST(test_scatter),         TEST(test_scatter_reductions),
 		TEST(test_scatter_columns), TEST(test_compress),
 		TEST(test_non_zero),        TEST(test_reverse_sequence),
+		TEST(test_pad_that_cuts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,7 +140,8 @@ test_bipolar(void **state)
 	GIVES(V(2, 0, -0.01, -7), 0, 0.5, 0.5, -0.5, -0.5);
 }
 
-/* Codes of 8 bits, scale 0.5, lose 2: of version 1 the scale stays, of version 2 it is 2. */
+/* Quantized values of 8 bits, scale 0.5, lose 2: of version 1 the scale stays, and nothing is limited; of version 2 it
+ * is 2, and the range that of so many bits. */
 static void
 test_trunc(void **state)
 {
@@ -152,7 +153,7 @@ test_trunc(void **state)
 		{"CEIL", {1, 2, 2, 0, -1, 32}},
 		{"ROUND", {1, 2, 2, 0, -1, 32}},
 	};
-	/* codes 4, 7, 8, -1, -5, 127 */
+	/* 4, 7, 8, -1, -5, 127 */
 	const double x[] = {2, 3.5, 4, -0.5, -2.5, 63.5};
 
 	(void)state;
@@ -170,11 +171,46 @@ test_trunc(void **state)
 			import(13);
 			double want[6];
 			for (int k = 0; k < 6; k++) {
-				const double code = rows[i].want[k] > 31 ? 31 : rows[i].want[k];
-				want[k] = code * (version == 1 ? 0.5 : 2);
+				const bool limited = version == 2 && rows[i].want[k] > 31;
+				want[k] =
+					(limited ? 31 : rows[i].want[k]) * (version == 1 ? 0.5 : 2);
 			}
 			near(want, run1(x), 6, 0);
 		}
+}
+
+/* What Quant made has its results: of 8 bits without a sign that lose 4, 0 to 15. */
+static void
+test_trunc_after_quant(void **state)
+{
+	(void)state;
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "4");
+	scalar("s", 0.5f);
+	scalar("z", 0);
+	scalar("b", 8);
+	scalar("c", 4);
+	onx_int(file, "signed", 0);
+	file->domain = general;
+	onx_node(file, "Quant", "x,s,z,b", "q");
+	onx_node(file, "Trunc", "q,s,z,b,c", "y");
+	file->domain = NULL;
+	onx_output(file, "y");
+	import(13);
+	GIVES(V(127.5, 60, 7.9, -3), 0, 7.5, 3.5, 0.5, 0);
+}
+
+/* One bit with a sign is -1 and 1. */
+static void
+test_one_bit(void **state)
+{
+	(void)state;
+	quant_of(0.5f, 0, 1, 1, 0);
+	import(13);
+	assert_ptr_equal(type_of_quantize(), type("tensor<6x!quant.uniform<i8<-1:1>:f32, 0.5>>"));
+	GIVES(V(0.2, 0.25, 0, -9, 9, -0.01), 0, 0.5, 0.5, 0.5, -0.5, 0.5, -0.5);
+	quant_of(0.5f, 1, 1, 1, 0);
+	import_fails(13, "import.input", "one bit with a sign and a zero point of 1");
 }
 
 /* With from_float values stay and weights are rounded. */
@@ -283,9 +319,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_values),  TEST(test_domains),         TEST(test_weights),
-		TEST(test_bipolar), TEST(test_trunc),           TEST(test_from_float),
-		TEST(test_refused), TEST(test_integer_program),
+		TEST(test_values),          TEST(test_domains),    TEST(test_weights),
+		TEST(test_bipolar),         TEST(test_trunc),      TEST(test_trunc_after_quant),
+		TEST(test_one_bit),         TEST(test_from_float), TEST(test_refused),
+		TEST(test_integer_program),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

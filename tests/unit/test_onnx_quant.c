@@ -313,23 +313,30 @@ test_microsoft(void **state)
 	gives(a, 8, V(21, 23, 21, 23, 22, 22, 20, 24));
 }
 
+/* (1, -2) * columns (0.5, 1.5), (0.5, 1), and 4 * 0.25, 8 * 0.125; all of that times alpha. */
 static void
 test_gemm(void **state)
 {
 	(void)state;
-	onnx_begin(13);
-	onnx_input("a", ONNX_U8, DIMS(1, 2));
-	scale("s", 0.5);
-	zero_point("z", ONNX_U8, 10);
-	onnx_const("b", ONNX_I8, DIMS(2, 2), V(1, 2, 3, 4));
-	onnx_const("bs", ONNX_FLOAT, DIMS(2), V(0.5, 0.25));
-	onnx_const("bz", ONNX_I8, DIMS(2), V(0, 0));
-	onnx_const("c", ONNX_I32, DIMS(2), V(4, 8));
-	onnx_node("com.microsoft", "QGemm", "a s z b bs bz c", "y");
-	onnx_output("y");
-	onnx_read();
-	/* (1, -2) * columns (0.5, 1.5), (0.5, 1), and 4 * 0.25, 8 * 0.125 */
-	gives(V(12, 6), 2, V(1 * 0.5 - 2 * 1.5 + 1, 1 * 0.5 - 2 * 1 + 1));
+	for (int twice = 0; twice < 2; twice++) {
+		(void)rig_teardown(NULL), (void)rig_setup(NULL);
+		onnx_begin(13);
+		onnx_input("a", ONNX_U8, DIMS(1, 2));
+		scale("s", 0.5);
+		zero_point("z", ONNX_U8, 10);
+		onnx_const("b", ONNX_I8, DIMS(2, 2), V(1, 2, 3, 4));
+		onnx_const("bs", ONNX_FLOAT, DIMS(2), V(0.5, 0.25));
+		onnx_const("bz", ONNX_I8, DIMS(2), V(0, 0));
+		onnx_const("c", ONNX_I32, DIMS(2), V(4, 8));
+		onnx_node("com.microsoft", "QGemm", "a s z b bs bz c", "y");
+		if (twice)
+			onnx_real("alpha", 2);
+		onnx_output("y");
+		onnx_read();
+		gives(V(12, 6), 2,
+		      V((1 * 0.5 - 2 * 1.5 + 1) * (1 + twice),
+			(1 * 0.5 - 2 * 1 + 1) * (1 + twice)));
+	}
 }
 
 static void

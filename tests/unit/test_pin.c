@@ -53,6 +53,7 @@ test_values(void **state)
 	(void)state;
 	BECOMES("tensor<1xi64>", TEXT("16000"), 16000);
 	BECOMES("tensor<i64>", TEXT("-3"), -3);
+	BECOMES("tensor<i64>", TEXT("-9223372036854775808"), -0x1p63);
 	BECOMES("tensor<2x2xf32>", TEXT("0.5"), 0.5, 0.5, 0.5, 0.5);
 	BECOMES("tensor<1x3xf32>", TEXT("0.5,-1,1e3"), 0.5, -1, 1000);
 	BECOMES("tensor<3xbool>", TEXT("true,false,1"), 1, 0, 1);
@@ -63,6 +64,8 @@ test_values(void **state)
 	BECOMES("tensor<2xi64>", ARRAY("tensor<2xi32>", 5, -5), 5, -5);
 	/* quantized values as they are, float values quantized */
 	BECOMES("tensor<2x!quant.uniform<i8:f32, 0.5:3>>", TEXT("1"), 5, 5);
+	BECOMES("tensor<2x!quant.uniform<i8:f32, 0.5:3>>", TEXT("62.2,-65.7"), 127, -128);
+	BECOMES("tensor<2x!quant.uniform<i8:f32:0, {0.5,2.0}>>", TEXT("60,200"), 120, 100);
 	BECOMES("tensor<2x!quant.uniform<i8:f32, 0.5:3>>", ARRAY("tensor<2xf32>", 1, -1), 5, 1);
 	BECOMES("tensor<2x!quant.uniform<i8:f32, 0.5:3>>", ARRAY("tensor<2xi8>", 1, -1), 1, -1);
 }
@@ -85,9 +88,9 @@ test_refused(void **state)
 {
 	(void)state;
 	not_taken("tensor<1xi64>", TEXT("1.5"), "element 0 is 1.5; integers");
-	not_taken("tensor<1xi64>", TEXT("9223372036854775808"), "outside the range");
-	not_taken("tensor<2xi8>", TEXT("1,128"), "element 1 is 128.0; this is outside");
-	not_taken("tensor<1xbool>", TEXT("2"), "outside the range");
+	not_taken("tensor<1xi64>", TEXT("9223372036854775808"), "expected -9223372036854775808 to");
+	not_taken("tensor<2xi8>", TEXT("1,128"), "element 1 is 128; expected -128 to 127");
+	not_taken("tensor<1xbool>", TEXT("2"), "element 0 is 2; expected 0 to 1");
 	not_taken("tensor<2xf32>", TEXT("1,x"), "element 1 is 'x'");
 	not_taken("tensor<2xf32>", TEXT("1,"), "element 1 is ''");
 	not_taken("tensor<1xf32>", TEXT("1e39"), "outside the range of f32");
@@ -95,11 +98,18 @@ test_refused(void **state)
 	not_taken("tensor<4xf32>", ARRAY("tensor<2x2xf32>", 1, 2, 3, 4), "expected the shape");
 	not_taken("tensor<2xf32>", ARRAY("tensor<2xi8>", 1, 2), "array of i8; float values");
 	not_taken("tensor<1xi64>", ARRAY("tensor<1xf32>", 1), "integers are expected");
-	not_taken("tensor<1xi8>", ARRAY("tensor<1xi32>", 300), "outside the range");
+	not_taken("tensor<1xi8>", ARRAY("tensor<1xi32>", 300),
+		  "element 0 is 300; expected -128 to 127");
 	not_taken("tensor<1x!quant.uniform<i8:f32, 0.5>>", ARRAY("tensor<1xi32>", 3),
 		  "quantized values of the storage type");
 	not_taken("tensor<1x!quant.uniform<i8<-7:7>:f32, 0.5>>", ARRAY("tensor<1xi8>", 8),
-		  "outside the range");
+		  "element 0 is 8; expected -7 to 7");
+	not_taken("tensor<2x!quant.uniform<i8:f32, 0.5:3>>", TEXT("1,63"),
+		  "element 1 is 63.0; expected -65.5 to 62.0");
+	not_taken("tensor<1x!quant.uniform<i8:f32, 0.5>>", TEXT("nan"),
+		  "element 0 is nan; expected -64.0 to");
+	not_taken("tensor<2x!quant.uniform<i8:f32:0, {0.5,2.0}>>", TEXT("200,200"),
+		  "element 0 is 200");
 	not_taken("tensor<?xf32>", TEXT("1"), "a dimension is open");
 }
 

@@ -116,6 +116,33 @@ test_shape_is_input(void **state)
 	}
 }
 
+/* A given shape of a result with another batch or other channels than its operands'. */
+static void
+test_shape_that_is_not(void **state)
+{
+	const float weights[] = {2, 3};
+	static const char *const shapes[] = {"2,1,4,1", "1,1,4,3", "4"};
+
+	for (size_t i = 0; i < QN_COUNT(shapes); i++) {
+		qn_pin pin = {.name = "s", .text = shapes[i]};
+
+		(void)tflite_teardown(state);
+		(void)tflite_setup(state);
+		int s = tfl_tensor(file, "s", TFL_INT32, DIMS(4), NULL, 0);
+		int w = tfl_tensor(file, "w", TFL_FLOAT32, DIMS(1, 1, 2, 1), weights, 8);
+		int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 1, 2, 1), NULL, 0);
+		int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 1, -1, 1), NULL, 0);
+		tfl_op_of *o = tfl_op(file, QN_TFL_TRANSPOSE_CONV, INTS(s, w, x), INTS(y));
+
+		(void)tfl_with(tfl_with(tfl_with(o, 0, 'b', QN_TFL_PADDING_VALID), 1, 'i', 2), 2,
+			       'i', 1);
+		reading.pin = &pin;
+		reading.npin = 1;
+		import_fails(INTS(x, s), INTS(y), "import.input",
+			     "the data has a batch of 1, the weights have 1 channels");
+	}
+}
+
 /* [1,kh,kw,O] becomes one group a channel, 2 results each. */
 static void
 test_depthwise(void **state)
@@ -368,12 +395,15 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_dense_relu),    T(test_axis_of_bias), T(test_shape_is_input),
-		T(test_depthwise),     T(test_hybrid),       T(test_half_weights),
-		T(test_input_dim),     T(test_other_batch),  T(test_float_edges),
-		T(test_rounded_twice), T(test_outside_data), T(test_codes),
-		T(test_codes_relu),    T(test_f32_product),  T(test_axis),
-		T(test_from_float),    T(test_four_bits),
+		T(test_dense_relu),     T(test_axis_of_bias),
+		T(test_shape_is_input), T(test_shape_that_is_not),
+		T(test_depthwise),      T(test_hybrid),
+		T(test_half_weights),   T(test_input_dim),
+		T(test_other_batch),    T(test_float_edges),
+		T(test_rounded_twice),  T(test_outside_data),
+		T(test_codes),          T(test_codes_relu),
+		T(test_f32_product),    T(test_axis),
+		T(test_from_float),     T(test_four_bits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
