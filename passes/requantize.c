@@ -87,6 +87,7 @@ static const qn_rule rules[] = {
 	{"prefer", QN_P_CLASS(QN_FIXED, ROOT), qn_rqz_prefer},
 	{"order-channels", QN_P_CLASS(QN_MIX, ROOT), qn_rqz_order_compare},
 	{"integer-compare", QN_P_CLASS(QN_MIX, ROOT), qn_rqz_compare},
+	{"compare-constant", QN_P_CLASS(QN_MIX, ROOT), qn_rqz_compare_constant},
 	{"merge-requantize", CHAIN(requantize), qn_rqz_merge},
 	{"merge-quantize", CHAIN(quantize), qn_rqz_merge},
 	{"drop-clamp", QN_P_CLASS(QN_SAME, ROOT), qn_rqz_drop_clamp},

@@ -8,6 +8,7 @@
  *   requantize_operand.c    the quantized values that a float operand stands for
  *   requantize_storage.c    the same values in another storage
  *   requantize_widths.c     values in storage types that kernels have
+ *   requantize_compare.c    comparisons of a file's values with its constants
  *   requantize_integer.c      ops with integer arithmetic take quantized values
  *   requantize_channels.c   … some of them with scales for each channel
  *   requantize_order.c      … and what compares them, on their integers
@@ -186,7 +187,7 @@ qn_rule_fn qn_rqz_hoist, qn_rqz_hoist_part, qn_rqz_shrink, qn_rqz_average;
 qn_rule_fn qn_rqz_leaky;
 qn_rule_fn qn_rqz_cast, qn_rqz_cast_back; /* requantize_cast.c */
 qn_rule_fn qn_rqz_rescale;
-qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_index;
+qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_compare_constant, qn_rqz_index;
 qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp, qn_rqz_scast_back;
 qn_rule_fn qn_rqz_fold;
 qn_rule_fn qn_rqz_product, qn_rqz_bias;

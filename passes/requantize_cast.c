@@ -2,21 +2,36 @@
 /* requantize_cast.c - integers that become floats have scale 1.
  *
  *   cast(x : u8) : f32                  ->  dequantize(scast(x) : <u8:f32, 1>)
+ *   cast(x : bool) : f32                ->  the same of cast(x) : i8 in a file of a quantized graph
  *   cast(dequantize(x : <…, 1>)) : u8   ->  scast(x), where all values of x are such integers */
-#include "passes/requantize.h"
+#include "passes/requantize_gaps.h"
 
-/* Quantized values with scale 1 and zero point 0, stored as e is. */
+/* Quantized values with scale 1 and zero point 0, stored as e is; of bool as i8, from 0 to 1. */
 static const qn_elem *
 units(qn_model *m, const qn_elem *e, const char *place)
 {
-	const qn_plain_info *info = &qn_plain_table[e->plain];
+	const bool truth = e->plain == QN_PLAIN_bool;
+	const qn_plain_info *info = &qn_plain_table[truth ? QN_PLAIN_i8 : e->plain];
 	qn_elem d = qn_elem_desc(info->bits, info->is_signed);
 	const qn_elem *out = NULL;
+
+	if (truth) {
+		d.qmin = 0;
+		d.qmax = 1;
+	}
 
 	d.scale = qn_scale_const(&m->types, 1.0);
 	if (qn_elem_make(&m->types, place, &d, &out) != QN_OK)
 		return NULL;
 	return qn_elem_normalize(&m->types, out);
+}
+
+static bool
+becomes_units(const qn_rw *rw, const qn_elem *e)
+{
+	return e->kind == QN_ELEM_PLAIN &&
+	       (e->plain == QN_PLAIN_u8 || e->plain == QN_PLAIN_i8 || e->plain == QN_PLAIN_i16 ||
+		(e->plain == QN_PLAIN_bool && fills(rw)));
 }
 
 qn_id
@@ -29,15 +44,18 @@ qn_rqz_cast(qn_rw *rw, const qn_match *m)
 
 	if (qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is to stay in float");
-	if (!qn_type_is_f32(n->type) || e->kind != QN_ELEM_PLAIN ||
-	    (e->plain != QN_PLAIN_u8 && e->plain != QN_PLAIN_i8 && e->plain != QN_PLAIN_i16))
+	if (!qn_type_is_f32(n->type) || !becomes_units(rw, e))
 		return qn_rw_decline(rw, "it does not convert u8, i8 or i16 to float values");
-	e = units(qn_rw_model(rw), e, name);
-	if (e == NULL)
+	qn_types *t = &qn_rw_model(rw)->types;
+	const qn_elem *unit = units(qn_rw_model(rw), e, name);
+	if (unit == NULL)
 		return qn_rw_decline(rw, "no type represents them");
-	const qn_type *to = qn_type_with_elem(&qn_rw_model(rw)->types, from, e);
-	qn_id x = qn_rw_add(rw, QN_OP_scast, NULL, 1, &n->in[0], NULL, to);
-
+	qn_id x = n->in[0];
+	if (e->plain == QN_PLAIN_bool)
+		x = qn_rw_add(rw, QN_OP_cast, NULL, 1, &x, NULL,
+			      qn_type_with_elem(t, from, qn_elem_plain(t, QN_PLAIN_i8)));
+	x = x != 0 ? qn_rw_add(rw, QN_OP_scast, NULL, 1, &x, NULL, qn_type_with_elem(t, from, unit))
+		   : 0;
 	return x != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &x, NULL, NULL) : 0;
 }
 

@@ -70,11 +70,11 @@ operands_of(qn_rw *rw, qn_id id, bool one_scale, qn_id *in)
 	return true;
 }
 
-/* Whether its operands may differ in storage: pow's exponent and the entries of a table are not data. */
-static bool
-has_one_storage(qn_op op)
+/* How many operands have the storage of the result: pow's exponent and the entries of a table are not data. */
+static uint32_t
+of_one_storage(const qn_node *op)
 {
-	return op != QN_OP_pow && op != QN_OP_table;
+	return op->op == QN_OP_table ? 0 : op->op == QN_OP_pow ? 1 : op->nin;
 }
 
 /* op(a, …) of type `type` for op(dequantize(a), …); 0 when an operand is something else. */
@@ -111,7 +111,7 @@ on_quantized(qn_rw *rw, qn_id id, const qn_type *type)
 	if (own == NULL)
 		return qn_rw_decline(rw, "no arithmetic of the op gives these parameters");
 	made = qn_type_with_elem(t, made, own);
-	for (uint32_t i = 0; has_one_storage(op->op) && i < qn_rw_node(rw, id)->nin; i++)
+	for (uint32_t i = 0; i < of_one_storage(qn_rw_node(rw, id)); i++)
 		in[i] = qn_rqz_stored_as(rw, in[i], wide ? 16 : 8, wide || is_signed);
 	op = qn_rw_node(rw, id);
 	qn_id y = by_rms ? qn_rqz_wide_l2_norm(rw, id, in[0], made)
