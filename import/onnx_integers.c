@@ -85,14 +85,20 @@ is_aware(const char *domain, const char *op)
 static const char *const beside[] = {
 	"DequantizeLinear", "Constant", "ConstantOfShape", "Shape", "Cast", "CastLike"};
 
-/* Scattered sums and weighted sums do not merely select integers. */
+/* Weighted means of integers are those of what they stand for. */
+static bool
+averages(qn_onnx *o, const qn_onnx_node *n)
+{
+	return (strcmp(n->op, "Resize") == 0 || strcmp(n->op, "Upsample") == 0) &&
+	       strcmp(qn_onnx_string(o, n, "mode", "nearest"), "nearest") != 0;
+}
+
+/* Scattered sums do not merely select integers. */
 static bool
 chooses(qn_onnx *o, const qn_onnx_node *n)
 {
 	const char *reduction = qn_onnx_string(o, n, "reduction", "none");
 
-	if (strcmp(n->op, "Resize") == 0 || strcmp(n->op, "Upsample") == 0)
-		return strcmp(qn_onnx_string(o, n, "mode", "nearest"), "nearest") == 0;
 	return strcmp(reduction, "add") != 0 && strcmp(reduction, "mul") != 0;
 }
 
@@ -203,7 +209,7 @@ reading(qn_onnx *o, const row *r, const qn_onnx_node *n)
 	}
 	if (first != NULL && first->gran == QN_PER_TENSOR)
 		return first;
-	if (first == NULL && !(r != NULL && r->arithmetic && bytes))
+	if (first == NULL && !(r != NULL && r->arithmetic && bytes && !averages(o, n)))
 		return NULL;
 	return r->arithmetic ? qn_onnx_counts(o, qn_onnx_plain(o, n->in[0]), 0) : NULL;
 }

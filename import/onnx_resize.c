@@ -282,6 +282,24 @@ mix(qn_onnx *o, qn_id x, int32_t axis, const qn_resize *r, const qn_resize_axis 
 	return qn_importer_reshape(&o->im, x, rank, result);
 }
 
+/* As real numbers, and back: quantized values keep their parameters, integers are cut off. */
+static qn_id
+real_of(qn_onnx *o, qn_id x)
+{
+	return qn_elem_is_quant(qn_onnx_type(o, x)->elem)
+		       ? qn_importer_op_unfolded(&o->im, QN_OP_dequantize, 1, &x, NULL, NULL)
+		       : qn_importer_cast(&o->im, x, QN_PLAIN_f32);
+}
+
+static qn_id
+stored_as(qn_onnx *o, qn_id x, const qn_elem *e)
+{
+	if (x == 0 || !qn_elem_is_quant(e))
+		return qn_importer_cast(&o->im, x, e->plain);
+	return qn_importer_op_unfolded(&o->im, QN_OP_quantize, 1, &x, NULL,
+				       qn_type_with_elem(&o->im.m->types, qn_onnx_type(o, x), e));
+}
+
 static void
 resize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
@@ -290,7 +308,6 @@ resize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (!qn_onnx_need(o, n, 1) || !read_kind(o, n, &j.r))
 		return;
 	const qn_type *t = qn_onnx_type(o, n->in[0]);
-	qn_plain plain = t->elem->plain;
 	j.rank = t->rank;
 	for (int32_t i = 0; i < t->rank; i++)
 		j.axis[i] = (qn_resize_axis){t->dim[i], t->dim[i], 1, 0, 1};
@@ -301,7 +318,7 @@ resize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (!read_sizes(o, n, &j))
 		return;
 	bool pick_only = j.r.kind == QN_RESIZE_NEAREST && j.r.place != QN_PLACE_TF_CROP;
-	qn_id x = pick_only ? n->in[0] : qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32);
+	qn_id x = pick_only ? n->in[0] : real_of(o, n->in[0]);
 	qn_id image = as_image(o, x, &j);
 	for (int32_t i = 0; image == 0 && i < j.rank && x != 0; i++) {
 		const qn_resize_axis *a = &j.axis[i];
@@ -312,7 +329,7 @@ resize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		x = pick_only ? pick(o, x, i, &j.r, a) : mix(o, x, i, &j.r, a);
 	}
 	x = image != 0 ? image : x;
-	out[0] = pick_only ? x : qn_importer_cast(&o->im, x, plain);
+	out[0] = pick_only ? x : stored_as(o, x, t->elem);
 }
 
 const qn_onnx_row qn_onnx_resizes[] = {

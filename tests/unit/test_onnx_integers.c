@@ -137,12 +137,35 @@ test_cast(void **state)
 	GIVES(V(3, -4), 0, 106, 92);
 }
 
+/* A weighted mean of integers is that of what they stand for, rounded to the nearest; of integers that stand for nothing,
+ * cut off. */
+static void
+test_resize(void **state)
+{
+	(void)state;
+	begin("1,1,1,2");
+	onx_floats(file, "by", "4", (const float[]){1, 1, 1, 2});
+	onx_string(file, "mode", "linear");
+	onx_node(file, "Resize", "q,,by", "p");
+	end();
+	assert_int_equal(qn_graph_node(rg->g, rg->g->output[0].value)->op, QN_OP_dequantize);
+	GIVES(V(3, 6.5), 0, 3, 4, 5.5, 6.5); /* 106, 107.75, 111.25, 113 */
+	another_file();
+	onx_input(file, "x", ONX_UINT8, "1,1,1,2");
+	onx_floats(file, "by", "4", (const float[]){1, 1, 1, 2});
+	onx_string(file, "mode", "linear");
+	onx_node(file, "Resize", "x,,by", "y");
+	onx_output(file, "y");
+	import(18);
+	GIVES(V(106, 113), 0, 106, 107, 111, 113);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_pad),    TEST(test_clip),     TEST(test_relu), TEST(test_chosen),
-		TEST(test_concat), TEST(test_max_pool), TEST(test_cast),
+		TEST(test_pad),    TEST(test_clip),   TEST(test_resize),   TEST(test_relu),
+		TEST(test_chosen), TEST(test_concat), TEST(test_max_pool), TEST(test_cast),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
