@@ -9,6 +9,7 @@
  *   x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1   ->  x, where it has the result's shape
  *   get(top_k(x))                      ->  top_k_indices(x), or gather_elements(x, top_k_indices(x)), which can be quantized
  *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
+ *   matmul(x, const [1,K,C])                                            ->  matmul(x, const [K,C])
  *   add(matmul(x, const [K,C]), const of C elements along the last axis)  ->  bias_add(dense(x, w), b), of x as rows
  *   activation functions and normalizations that are written out           ->  one op (fuse.h)
  *
@@ -165,6 +166,28 @@ as_dense(qn_rw *rw, qn_id id)
 	return qn_rw_add(rw, QN_OP_dense, qn_rw_name(rw, id), 2, in, NULL, NULL);
 }
 
+/* matmul(x, const [1,K,C]) -> matmul(x, const [K,C]), where x has as many dimensions */
+static qn_id
+one_matrix(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root), *w = qn_rw_node(rw, n->in[1]);
+	const int32_t rank = w->type->rank;
+	qn_model *model = qn_rw_model(rw);
+
+	if (w->op != QN_OP_const || !qn_type_is_f32(w->type) || rank < 3 ||
+	    qn_rw_node(rw, n->in[0])->type->rank < rank ||
+	    qn_type_count(w->type) != w->type->dim[rank - 2] * w->type->dim[rank - 1])
+		return qn_rw_decline(rw, "its second operand is not one constant matrix beside "
+					 "dimensions of 1");
+	const qn_type *matrix =
+		qn_type_plain(&model->types, QN_PLAIN_f32, 2, &w->type->dim[rank - 2]);
+	const qn_id in[2] = {n->in[0],
+			     qn_rw_const(rw, qn_rw_name(rw, n->in[1]),
+					 qn_tensor_view(model->arena, matrix, w->value->data))};
+	n = qn_rw_node(rw, m->root);
+	return qn_rw_add(rw, QN_OP_matmul, qn_rw_name(rw, m->root), 2, in, n->attr, NULL);
+}
+
 /* add(conv2d, dense or matmul, [1,…,C]) -> bias_add(…, [C]) */
 static qn_id
 add_to_bias(qn_rw *rw, const qn_match *m)
@@ -302,6 +325,7 @@ static const qn_rule rules[] = {
 	{"part-of-top-k", QN_P_OP(get, ROOT, QN_P_ARGS(QN_P_OPN(top_k, X))), part_of_top_k},
 	{"mask-to-where", QN_P_OPN(cast, ROOT), mask_to_where},
 	{"batch-norm-to-conv2d", BN(QN_P_ANY(X)), batch_norm_to_conv},
+	{"one-matrix", QN_P_OPN(matmul, ROOT), one_matrix},
 	{"add-to-bias", QN_P_OP(add, ROOT, QN_P_ARGS(QN_P_ANY(CONV), QN_P_CONST(B))), add_to_bias},
 };
 
