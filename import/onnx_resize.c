@@ -282,7 +282,7 @@ mix(qn_onnx *o, qn_id x, int32_t axis, const qn_resize *r, const qn_resize_axis 
 	return qn_importer_reshape(&o->im, x, rank, result);
 }
 
-/* As real numbers, and back: quantized values keep their parameters, integers are cut off. */
+/* As f32, and back: quantized values keep their parameters, integers are cut off. */
 static qn_id
 real_of(qn_onnx *o, qn_id x)
 {

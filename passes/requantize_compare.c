@@ -29,7 +29,7 @@ static const struct {
 	{QN_OP_greater, QN_OP_less}, {QN_OP_greater_equal, QN_OP_less_equal},
 };
 
-/* QN_NOP: it is no comparison. */
+/* QN_NOP: another op. */
 static qn_op
 mirrored(qn_op op)
 {
@@ -102,7 +102,9 @@ qn_rqz_compare_constant(qn_rw *rw, const qn_match *m)
 	double scale;
 
 	if (!fills(rw) || n->nin != 2 || mirrored(n->op) == QN_NOP || qn_rqz_skipped(rw, m->root))
-		return qn_rw_decline(rw, "it is no comparison of a file's own, or stays in float");
+		return qn_rw_decline(
+			rw,
+			"another op, not of a file that came quantized, or it is to stay in float");
 	const uint32_t at = is_float_const(rw, n->in[1]) ? 1 : 0;
 	const qn_elem *e = qn_rqz_operand_elem(rw, n->in[1 - at]);
 	if (!is_float_const(rw, n->in[at]) ||
