@@ -42,6 +42,10 @@ static const qn_kernel_figure portable[] = {
 	{FIGURE("qn_conv2d_by4", 8, 46000, 3240, 1700)},
 	{FIGURE("qn_conv2d_by4", 4, 39000, 4840, 2610)},
 	{FIGURE("qn_conv2d_by4", 2, 171000, 15900, 0)},
+	{FIGURE("qn_conv_transpose_by4", 16, 52400, 3100, 0)},
+	{FIGURE("qn_conv_transpose_by4", 8, 46000, 3100, 0)},
+	{FIGURE("qn_conv_transpose_by4", 4, 39000, 4840, 0)},
+	{FIGURE("qn_conv_transpose_by4", 2, 171000, 15900, 0)},
 	{FIGURE("qn_conv", 2, 60000, 28000, 0)}, /* one product after the other */
 	{FIGURE("qn_conv", 0, 60000, 8500, 0)},
 	{FIGURE("qn_dense_by4", 16, 44900, 3400, 0)},

@@ -69,6 +69,16 @@ fits_conv2d_by4(const qn_step_facts *f)
 }
 
 static const char *
+fits_transposed_by4(const qn_step_facts *f)
+{
+	const qn_conv_transpose_args *a = &((const qn_conv_transpose_call *)f->step->args)->args;
+
+	if (a->groups != 1)
+		return "its channels are in groups";
+	return a->dil_h != 1 || a->dil_w != 1 ? "its kernel is dilated" : fits_blocks(a->out_c);
+}
+
+static const char *
 fits_depthwise(const qn_step_facts *f)
 {
 	const qn_conv2d_args *a = &((const qn_conv2d_call *)f->step->args)->args;
@@ -229,6 +239,13 @@ static const qn_kernel conv2d[] = {
 };
 
 static const qn_kernel transposed[] = {
+	{.name = "qn_conv_transpose_by4_qw",
+	 .needs = QN_TARGET_ANY,
+	 .args = "qn_conv_transpose_args_a",
+	 LAYER(qn_conv_transpose_args),
+	 .rows = offsetof(qn_conv_transpose_args, k_h),
+	 .fused = QN_FUSED(qn_conv_transpose_args, out_c),
+	 .fits = fits_transposed_by4},
 	{.name = "qn_conv_transpose_qw",
 	 .args = "qn_conv_transpose_args_a",
 	 LAYER(qn_conv_transpose_args),

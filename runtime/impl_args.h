@@ -34,6 +34,7 @@
 #include "runtime/kernels/pool.h"
 #include "runtime/kernels/products.h"
 #include "runtime/kernels/products_blocks.h"
+#include "runtime/kernels/products_transpose.h"
 #include "runtime/kernels/requantize.h"
 #include "runtime/kernels/resize.h"
 #include "runtime/kernels/softmax.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/kernels/products.h"
+#include "runtime/kernels/products_transpose.h"
 #include "tests/unit/kernel_rig.h"
 
 enum { ROUNDS = 400 };
@@ -160,7 +161,7 @@ DENSE(dense_s16w4, 2, -32768, 32767, 2, int16_t, qn_dense_args64, bias64, qn_den
 		(a).pad_l = pick(0, 4);                                                            \
 	} while (0)
 
-#define CONV(name, bytes, lowest, highest, per_byte, code, args, bias_of, plain, by_four)          \
+#define CONV(name, bytes, lowest, highest, per_byte, code, args, bias_of, plain, by_four, most)    \
 	static void name(void **state)                                                             \
 	{                                                                                          \
 		const code *rows[3];                                                               \
@@ -169,6 +170,8 @@ DENSE(dense_s16w4, 2, -32768, 32767, 2, int16_t, qn_dense_args64, bias64, qn_den
 		for (int round = 0; round < ROUNDS; round++) {                                     \
 			args a = {.in_c = pick(1, 5), .out_c = pick(4, 11), .groups = 1};          \
 			SHAPE(a);                                                                  \
+			if ((most) == 1)                                                           \
+				a.dil_h = a.dil_w = 1;                                             \
 			const int32_t ny = a.batch * a.out_h * a.out_w * a.out_c;                  \
 			rig r = rig_new(                                                           \
 				bytes, lowest, highest, a.batch * a.in_h * a.in_w * a.in_c, ny,    \
@@ -183,14 +186,26 @@ DENSE(dense_s16w4, 2, -32768, 32767, 2, int16_t, qn_dense_args64, bias64, qn_den
 		}                                                                                  \
 	}
 
-CONV(conv_s8, 1, -128, 127, 1, int8_t, qn_conv2d_args, bias, qn_conv2d_s8, qn_conv2d_by4_s8)
-CONV(conv_u8, 1, 0, 255, 1, uint8_t, qn_conv2d_args, bias, qn_conv2d_u8, qn_conv2d_by4_u8)
+CONV(conv_s8, 1, -128, 127, 1, int8_t, qn_conv2d_args, bias, qn_conv2d_s8, qn_conv2d_by4_s8, 3)
+CONV(conv_u8, 1, 0, 255, 1, uint8_t, qn_conv2d_args, bias, qn_conv2d_u8, qn_conv2d_by4_u8, 3)
 CONV(conv_s16, 2, -32768, 32767, 1, int16_t, qn_conv2d_args64, bias64, qn_conv2d_s16,
-     qn_conv2d_by4_s16)
-CONV(conv_s8w4, 1, -128, 127, 2, int8_t, qn_conv2d_args, bias, qn_conv2d_s8w4, qn_conv2d_by4_s8w4)
-CONV(conv_u8w4, 1, 0, 255, 2, uint8_t, qn_conv2d_args, bias, qn_conv2d_u8w4, qn_conv2d_by4_u8w4)
+     qn_conv2d_by4_s16, 3)
+CONV(conv_s8w4, 1, -128, 127, 2, int8_t, qn_conv2d_args, bias, qn_conv2d_s8w4, qn_conv2d_by4_s8w4,
+     3)
+CONV(conv_u8w4, 1, 0, 255, 2, uint8_t, qn_conv2d_args, bias, qn_conv2d_u8w4, qn_conv2d_by4_u8w4, 3)
 CONV(conv_s16w4, 2, -32768, 32767, 2, int16_t, qn_conv2d_args64, bias64, qn_conv2d_s16w4,
-     qn_conv2d_by4_s16w4)
+     qn_conv2d_by4_s16w4, 3)
+
+CONV(transposed_s8, 1, -128, 127, 1, int8_t, qn_conv_transpose_args, bias, qn_conv_transpose_s8,
+     qn_conv_transpose_by4_s8, 1)
+CONV(transposed_u8, 1, 0, 255, 1, uint8_t, qn_conv_transpose_args, bias, qn_conv_transpose_u8,
+     qn_conv_transpose_by4_u8, 1)
+CONV(transposed_s16, 2, -32768, 32767, 1, int16_t, qn_conv_transpose_args64, bias64,
+     qn_conv_transpose_s16, qn_conv_transpose_by4_s16, 1)
+CONV(transposed_s8w4, 1, -128, 127, 2, int8_t, qn_conv_transpose_args, bias, qn_conv_transpose_s8w4,
+     qn_conv_transpose_by4_s8w4, 1)
+CONV(transposed_s16w4, 2, -32768, 32767, 2, int16_t, qn_conv_transpose_args64, bias64,
+     qn_conv_transpose_s16w4, qn_conv_transpose_by4_s16w4, 1)
 
 /* w [c, taps] as [taps, c]. */
 static void
@@ -261,15 +276,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dense_s8),       cmocka_unit_test(dense_u8),
-		cmocka_unit_test(dense_s16),      cmocka_unit_test(dense_s8w4),
-		cmocka_unit_test(dense_u8w4),     cmocka_unit_test(dense_s16w4),
-		cmocka_unit_test(conv_s8),        cmocka_unit_test(conv_u8),
-		cmocka_unit_test(conv_s16),       cmocka_unit_test(conv_s8w4),
-		cmocka_unit_test(conv_u8w4),      cmocka_unit_test(conv_s16w4),
-		cmocka_unit_test(depthwise_s8),   cmocka_unit_test(depthwise_u8),
-		cmocka_unit_test(depthwise_s16),  cmocka_unit_test(depthwise_s8w4),
-		cmocka_unit_test(depthwise_u8w4), cmocka_unit_test(depthwise_s16w4),
+		cmocka_unit_test(dense_s8),         cmocka_unit_test(dense_u8),
+		cmocka_unit_test(dense_s16),        cmocka_unit_test(dense_s8w4),
+		cmocka_unit_test(dense_u8w4),       cmocka_unit_test(dense_s16w4),
+		cmocka_unit_test(conv_s8),          cmocka_unit_test(conv_u8),
+		cmocka_unit_test(conv_s16),         cmocka_unit_test(conv_s8w4),
+		cmocka_unit_test(conv_u8w4),        cmocka_unit_test(conv_s16w4),
+		cmocka_unit_test(transposed_s8),    cmocka_unit_test(transposed_u8),
+		cmocka_unit_test(transposed_s16),   cmocka_unit_test(transposed_s8w4),
+		cmocka_unit_test(transposed_s16w4), cmocka_unit_test(depthwise_s8),
+		cmocka_unit_test(depthwise_u8),     cmocka_unit_test(depthwise_s16),
+		cmocka_unit_test(depthwise_s8w4),   cmocka_unit_test(depthwise_u8w4),
+		cmocka_unit_test(depthwise_s16w4),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
