@@ -229,7 +229,7 @@ choose(open_values *s, int eager)
 
 /* As the quantized values that it is computed from, of which tables have an entry for each and products multiply
  * those of 8 bits; what is added, multiplied element by element or joined is 16 bits wide, as where its range follows
- * from its operands': a step of 8 bits can be many of the result's. */
+ * from its operands': a step of 8 bits can be many of the result's.  So is a function of that. */
 static qn_storage
 storage_of(const open_values *s, qn_id id)
 {
@@ -242,7 +242,8 @@ storage_of(const open_values *s, qn_id id)
 	if (!s->multiplied[id] && (behaviour == QN_MIX || behaviour == QN_JOIN ||
 				   behaviour == QN_MEAN || from->op == QN_OP_dequantize))
 		return QN_STORAGE_I16;
-
+	if (!s->multiplied[id] && behaviour == QN_LUT && s->open[from->in[0]])
+		return storage_of(s, from->in[0]);
 	for (qn_id k = 1; e == NULL && k < s->g->n; k++)
 		e = s->stored[k];
 	if (e == NULL)

@@ -60,14 +60,19 @@ gain(const qn_rw *rw, const qn_node *op, uint32_t other, double step)
 	return fmax(fabs(lo), fabs(hi)) / step;
 }
 
-/* 8 bits where they move the result by at most a quarter of a step, else 16. */
+/* 8 bits where they move the result by at most a quarter of a step, or are exact, else 16; so are all operands of a result
+ * of 16 bits. */
 static int
 bits_of(const qn_rw *rw, const qn_node *op, uint32_t i, const qn_elem *result)
 {
 	double min, max, step, lo, hi;
 
 	extremes(qn_rw_node(rw, op->in[i])->value, &min, &max);
-	if (min >= max || op->nin != 2 || op->op == QN_OP_prelu || op->op == QN_OP_bias_add ||
+	if (min >= max)
+		return 8;
+	if (result->bits > 8)
+		return 16;
+	if (op->nin != 2 || op->op == QN_OP_prelu || op->op == QN_OP_bias_add ||
 	    qn_opinfo_of(op)->behaviour == QN_LUT)
 		return 8;
 	params_of(rw, result, &step, &lo, &hi);
