@@ -49,7 +49,7 @@ take_results(qn_onnx *o, qn_id x, double scale, double steps, qn_qonnx_rounding 
 		qn_elem_param(&o->im.m->types, e, 0, &step, &zp);
 	g->least = -(INT64_C(1) << (g->bits - 1));
 	g->most = INT64_C(1) << g->bits;
-	if (step == scale) {
+	if (e != NULL && step == scale) {
 		g->least = (int64_t)qn_qonnx_rounded((double)(e->qmin - zp) / steps, how);
 		g->most = (int64_t)qn_qonnx_rounded((double)(e->qmax - zp) / steps, how);
 	}
