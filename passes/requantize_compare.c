@@ -8,6 +8,8 @@
  * them.  One that is beyond all of them, or equal to none, is compared in 16 bits. */
 #include "passes/requantize_gaps.h"
 
+#include <math.h>
+
 /* Parts of a step in 16 bits, so that a step beyond either end is one of their values: 257 * PARTS < 2^15. */
 enum { PARTS = 64 };
 
@@ -60,13 +62,19 @@ place_of(const place *p, float c)
 	return p->op == QN_OP_less || p->op == QN_OP_greater_equal ? first : first - 1;
 }
 
-static void
+/* false: NaN has no place. */
+static bool
 find_places(place *p, const qn_tensor *c)
 {
 	for (int64_t i = 0; i < qn_type_count(c->type); i++) {
-		p->code[i] = place_of(p, (float)qn_tensor_f64(c, i));
+		const float v = (float)qn_tensor_f64(c, i);
+
+		if (isnan(v))
+			return false;
+		p->code[i] = place_of(p, v);
 		p->wide = p->wide || p->code[i] < p->lo || p->code[i] > p->hi;
 	}
+	return true;
 }
 
 /* The constant as quantized values of e; of 16 bits without the zero point of q. */
@@ -120,7 +128,8 @@ qn_rqz_compare_constant(qn_rw *rw, const qn_match *m)
 		.code = QN_NEW(qn_rw_model(rw)->scratch, int64_t, (size_t)qn_type_count(c->type))};
 	qn_elem_param(t, e, 0, &scale, &p.zp);
 	p.scale = (float)scale;
-	find_places(&p, c);
+	if (!find_places(&p, c))
+		return qn_rw_decline(rw, "it compares with NaN");
 	qn_id in[2];
 	in[1 - at] = qn_rw_node(rw, n->in[1 - at])->in[0];
 	in[at] = n->in[at];
