@@ -94,6 +94,7 @@ reader(qn_dataset *d, qn_arena *a)
 	qn_dataset *copy = QN_NEW(a, qn_dataset, 1);
 	sources *s = QN_NEW(a, sources, 1);
 
+	copy->arena = a;
 	*s = *from;
 	s->view = QN_NEW(a, qn_tensor, n);
 	s->views = QN_NEW(a, const qn_tensor *, n);

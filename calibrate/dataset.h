@@ -26,6 +26,10 @@ typedef struct qn_dataset {
 	/* The same batches with a view of its own, for another thread.  Optional. */
 	struct qn_dataset *(*reader)(struct qn_dataset *d, qn_arena *a);
 	void *user;
+	/* where the data set lies; NULL: not known.  The states before each batch, NULL: not recorded so far
+	 * (recorded_states.h) */
+	qn_arena *arena;
+	const void *const *const *states;
 } qn_dataset;
 
 /* A data set over sources.  Those with an input's name are for that input, the others for the remaining

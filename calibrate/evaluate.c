@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "calibrate/evaluate_part.h"
+#include "calibrate/recorded_states.h"
 #include "ir/diag.h"
 #include "ir/macs.h"
 #include "runtime/interp.h"
@@ -27,8 +28,9 @@ struct qn_evaluator {
 	kept *kept;  /* by id */
 	uint64_t runs, steps;
 	size_t nchosen;
-	const size_t *chosen; /* batches that are kept; NULL: all */
-	bool *is_chosen;      /* by batch */
+	const size_t *chosen;            /* batches that are kept; NULL: all */
+	bool *is_chosen;                 /* by batch */
+	const void *const *const *state; /* of each its values by batch; NULL: not looked for */
 	/* the plan */
 	bool few; /* begins at values of the chosen batches */
 	uint64_t nstep;
@@ -217,24 +219,16 @@ search(qn_evaluator *e)
 	return status;
 }
 
-/* A batch by itself has no states: they come from the steps before. */
+/* A batch by itself has no states: they are those of the float network, recorded once. */
 static qn_status
-check_states(const qn_evaluator *e)
+find_states(qn_evaluator *e)
 {
-	const qn_graph *g = e->g;
+	const size_t fed = qn_graph_fed(e->g);
 
-	for (size_t i = 0; i < e->nsource; i++)
-		for (size_t k = 0; k < g->nstate; k++)
-			if (e->source[i] == g->input[qn_graph_fed(g) + k] &&
-			    !is_replaced(e, e->source[i]))
-				return qn_report(
-					g->model->env, QN_EUNSUPPORTED, "calibrate.state",
-					qn_graph_node(g, e->source[i])->name,
-					"the network keeps states, of whose steps none can be run "
-					"by itself: analyze, equalize, repairs (weight-rounding, "
-					"bias-correction, narrow-ranges), the method output and "
-					"calibration callbacks are for networks without states; "
-					"leave them out");
+	for (size_t i = 0; i < e->nsource && e->state == NULL; i++)
+		for (size_t k = 0; k < e->g->nstate && e->state == NULL; k++)
+			if (e->source[i] == e->g->input[fed + k] && !is_replaced(e, e->source[i]))
+				QN_TRY(qn_record_states(e->g, e->data, e->arena, &e->state));
 	return QN_OK;
 }
 
@@ -261,7 +255,7 @@ plan(qn_evaluator *e, const qn_replaced *with, size_t n, const qn_id *id, bool f
 		with->n > 0 ? qn_arena_copy(&e->memory, with->id, with->n * sizeof *id) : NULL;
 	QN_TRY(qn_part_check(e->g, &e->loops, e->nreplaced, e->replaced, !e->stacks, n, id));
 	QN_TRY(search(e));
-	QN_TRY(check_states(e));
+	QN_TRY(find_states(e));
 	QN_TRY(qn_part_extract(e->g, &e->loops, e->nsource, e->source, n, id, &e->memory, &part));
 	QN_TRY(qn_interp_new(part, &e->memory, &e->in));
 	e->input = QN_NEW(&e->memory, const qn_tensor *, e->nsource);
@@ -324,9 +318,15 @@ qn_evaluator_run_with(qn_evaluator *e, const qn_replaced *with, size_t n, const 
 			e->input[i] = &e->view[i];
 			continue;
 		}
+		const size_t at = input_index(e->g, from);
+		if (at >= qn_graph_fed(e->g)) {
+			e->view[i].data = e->state[at - qn_graph_fed(e->g)][batch];
+			e->input[i] = &e->view[i];
+			continue;
+		}
 		if (sample == NULL)
 			QN_TRY(e->data->get(e->data, batch, e->arena, &sample));
-		e->input[i] = sample[input_index(e->g, from)];
+		e->input[i] = sample[at];
 	}
 	QN_TRY(qn_interp_run(e->in, e->input, NULL, NULL));
 	e->runs += e->nnode;

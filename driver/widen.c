@@ -344,11 +344,6 @@ qn_widen(qn_pipeline *p, qn_quant_opts *out)
 	if (!p->quant.automatic && !qn_recipe_is_automatic(p->quant.recipe))
 		return QN_OK;
 	QN_TRY(refuse(p));
-	if (w.g->nstate > 0)
-		return qn_report(
-			m->env, QN_EUNSUPPORTED, "widen.states", m->name,
-			"which activations need 16 bits (auto) is not found for a network "
-			"that keeps states: give i8 or i16, or i16 for layers in a recipe");
 	if (!qn_widen_is_open(w.g, &p->quant)) {
 		qn_warn(m->env, "widen.settled", m->name,
 			"no layer is left that 16 bits could be chosen for (auto): the recipe or "

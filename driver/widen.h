@@ -18,7 +18,7 @@ enum {
 };
 
 /* Options for the pass quantize: p->quant where nothing is to be chosen; else with rules for layers and graph inputs
- * that get 16 bits, which are noted in the model.  Ids: widen.no-data, widen.ranges, widen.states; warning: widen.settled. */
+ * that get 16 bits, which are noted in the model.  Ids: widen.no-data, widen.ranges; warning: widen.settled. */
 qn_status qn_widen(qn_pipeline *p, qn_quant_opts *out) QN_MUST_CHECK;
 
 /* ---- widen_rank.c ---- */

@@ -100,6 +100,17 @@ same 'calibrate threads' integer1.qir integer3.qir
 good 'one sequence' opt -q tied.qir --calib x.npy --stop-after=legalize -o other.qir
 cmp -s integer.qir other.qir && fail 'one sequence' 'sequences do not matter'
 
+# What runs parts of the network begins each step with the states of the float network.
+for option in --bias-correction '--weight-rounding gptq' --narrow-ranges --equalize '--method output' '--activations auto'; do
+	# shellcheck disable=SC2086
+	good "parts, $option" compile -q tied.qir --calib x.npy --sequence 4 $option -o parts
+	cases=$((cases + 1))
+	cc -w -O1 -DCELL_SELFTEST_MAIN parts/*.c -o selftest 2>stderr && ./selftest >stdout || fail "parts, $option" 'its self-test fails' stdout
+done
+good 'analyze' analyze -q tied.qir --calib x.npy --sequence 4
+has_words 'analyze' stdout 'layer|weights|alone|cosine'
+good 'tune' tune -q tied.qir --calib x.npy --sequence 4 --max-weights 1M -o tuned.json
+
 # Errors.
 usage 'tie, unknown output' "import.tie|unknown output 'nxt'|'next' (tensor<1x8xf32>)" run untied.qir x.npy --tie nxt=h
 usage 'tie, unknown input' "import.tie|unknown input 'k'|'h' (tensor<1x8xf32>), 'x' (tensor<1x6xf32>)" run untied.qir x.npy --tie next=k
@@ -107,12 +118,5 @@ usage 'tie, types' "import.tie|must have equal types|'y' (tensor<1x3xf32>)" run 
 usage 'tie, twice' "import.tie|output 'next' is tied twice" run untied.qir x.npy --tie next=h --tie next=h
 usage 'tie, form' "import.tie|'next' is not OUTPUT=INPUT" run untied.qir x.npy --tie next
 usage 'tie, again' "import.tie|unknown output 'next' (expected 'y'" run tied.qir x.npy --tie next=h
-for option in --bias-correction '--weight-rounding gptq' --narrow-ranges; do
-	case_of "parts, $option" 3 'calibrate.state data.few' 'h: error: the network keeps states|leave them out' compile -q tied.qir --calib x.npy --sequence 4 $option -o no
-done
-for option in --equalize '--method output'; do
-	case_of "parts, $option" 3 calibrate.state 'h: error: the network keeps states|leave them out' compile -q tied.qir --calib x.npy --sequence 4 $option -o no
-done
-case_of 'parts, analyze' 3 'calibrate.state data.few' 'for networks without states' analyze -q tied.qir --calib x.npy --sequence 4
 case_of 'state samples' 1 data.count "arrays of samples: 2, inputs of the model: 1 ('x')" run tied.qir x.npy zero.npy
 finish

@@ -5,6 +5,8 @@
 
 #include "calibrate/evaluate.h"
 
+#include <math.h>
+
 enum { BATCHES = 4, WIDTH = 3 };
 
 static const char text[] = "model \"m\" stage symbolic\n"
@@ -194,6 +196,92 @@ test_replaced(void **state)
 	check_sums(e);
 }
 
+/* ---- states ---- */
+
+static const char stateful[] = "model \"m\" stage symbolic\n"
+			       "symbol $a : asym\n"
+			       "graph @main(%x: tensor<1x3xf32>, %h: tensor<1x3xf32> state) {\n"
+			       "  %q = quantize %x : tensor<1x3x!quant.uniform<i8:f32, $a:$a>>\n"
+			       "  %d = dequantize %q\n"
+			       "  %s = add %d, %h\n"
+			       "  %t = sub %h, %s\n"
+			       "  return %t, %s to %h\n"
+			       "}\n";
+
+/* Before each batch a state is what the float network leaves, whatever is evaluated, and in which order: here the sum
+ * of the samples since the sequence began, of which `t` is the last one's negative. */
+static void
+test_states(void **state)
+{
+	static const int64_t shape[] = {2 * BATCHES, WIDTH};
+	float x[2 * BATCHES * WIDTH];
+	const char *name = "x";
+	qn_dataset *data;
+	const qn_tensor *y[2];
+
+	(void)state;
+	assert_int_equal(qn_model_parse(&rg->m, "m.qir", stateful, sizeof stateful - 1), QN_OK);
+	for (int i = 0; i < 2 * BATCHES * WIDTH; i++)
+		x[i] = (float)(i * i % 17 - 8);
+	const qn_tensor *all =
+		qn_tensor_view(&rg->arena, qn_type_plain(&rg->m.types, QN_PLAIN_f32, 2, shape), x);
+	assert_int_equal(
+		qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, &all, &name, &data),
+		QN_OK);
+	data->sequence = BATCHES;
+	qn_evaluator *e = qn_evaluator_new(qn_model_entry(&rg->m), data, 0, &rg->arena);
+	const qn_id h = value("h");
+	for (size_t b = 2 * BATCHES; b-- > 0;) {
+		assert_int_equal(qn_evaluator_run(e, 1, &h, b, y), QN_OK);
+		for (size_t i = 0; i < WIDTH; i++) {
+			float sum = 0;
+
+			for (size_t k = b / BATCHES * BATCHES; k < b; k++)
+				sum += x[k * WIDTH + i];
+			assert_true(((const float *)y[0]->data)[i] == sum);
+		}
+	}
+	/* coarse steps: what they do to one batch does not reach the next */
+	assert_int_equal(qn_symbol_bind(&rg->m.types, "m", "a", 1, (double[]){4}, (int64_t[]){0}),
+			 QN_OK);
+	qn_evaluator_changed(e);
+	const qn_id two[] = {value("t"), h};
+	for (size_t b = 0; b < 2 * BATCHES; b++) {
+		assert_int_equal(qn_evaluator_run(e, 2, two, b, y), QN_OK);
+		for (size_t i = 0; i < WIDTH; i++)
+			assert_true(fabsf(((const float *)y[0]->data)[i] + x[b * WIDTH + i]) <= 2);
+	}
+}
+
+/* A state that is quantized itself has no float network's values. */
+static void
+test_quantized_state(void **state)
+{
+	static const char net[] = "model \"m\" stage calibrated\n"
+				  "graph @main(%x: tensor<1x3x!quant.uniform<i8:f32, 0.5>>,\n"
+				  "  %h: tensor<1x3x!quant.uniform<i8:f32, 0.5>> state) {\n"
+				  "  %s = maximum %x, %h\n"
+				  "  return %x, %s to %h\n"
+				  "}\n";
+	static const int64_t shape[] = {2, WIDTH};
+	const float x[2 * WIDTH] = {0};
+	const char *name = "x";
+	const qn_tensor *y;
+	qn_dataset *data;
+
+	(void)state;
+	assert_int_equal(qn_model_parse(&rg->m, "m.qir", net, sizeof net - 1), QN_OK);
+	const qn_tensor *all =
+		qn_tensor_view(&rg->arena, qn_type_plain(&rg->m.types, QN_PLAIN_f32, 2, shape), x);
+	assert_int_equal(
+		qn_dataset_arrays(qn_model_entry(&rg->m), &rg->arena, 1, &all, &name, &data),
+		QN_OK);
+	qn_evaluator *e = qn_evaluator_new(qn_model_entry(&rg->m), data, 0, &rg->arena);
+	const qn_id s = value("s");
+	assert_int_equal(qn_evaluator_run(e, 1, &s, 0, &y), QN_EUNSUPPORTED);
+	assert_string_equal(rg->diags.item[0].id, "calibrate.state");
+}
+
 int
 main(void)
 {
@@ -205,6 +293,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_fewer, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_future, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_replaced, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_states, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_quantized_state, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
