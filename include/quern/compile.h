@@ -31,7 +31,7 @@ typedef enum qn_scheme_kind {
  * (docs/calibration.md): those that bring the outputs at least 3 dB of SQNR on three calibration
  * samples of four, and anything on the others.  It needs samples (calib), not statistics or
  * encodings, and quantizes and calibrates the model at most 33 times more.  Errors: widen.no-data,
- * widen.ranges, widen.states; warning: widen.settled. */
+ * widen.ranges, calibrate.state; warning: widen.settled. */
 typedef enum qn_activations {
 	QN_ACTIVATIONS_I8 = 0,
 	QN_ACTIVATIONS_U8 = 1,
