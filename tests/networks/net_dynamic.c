@@ -81,7 +81,8 @@ quantize(net *n, net_val *x, bool stored)
 	for (int s = 0; s < NET_SAMPLES; s++)
 		quantize_sample(x, s, &q);
 	n->dynamic = true;
-	n->apart = 0.02;
+	/* One step of 255 of an input, where a sum nearly cancels: 2.7 % in one of 1,500 networks. */
+	n->apart = 0.05;
 	net_node(n, "DynamicQuantizeLinear", 1, &x, 3, (net_val *[]){q.codes, q.scale, q.zp});
 	return q;
 }
