@@ -193,8 +193,7 @@ warn_of_rounding(qn_env *env, const qn_plan *p)
 	if (n > 0)
 		qn_warn(env, "emit.rounding", m->name,
 			"plain kernels compute %zu of the layers, several times slower than those "
-			"made for %s: they have sums that are ties, as scales that are powers of "
-			"two "
+			"made for %s: they have sums that are ties, as scales that are powers of 2 "
 			"give them, and this model's rounding is '%s'. With 'double' or 'single' "
 			"(--rounding single) it gets them, and results of ties differ by one step",
 			n, p->target->name, qn_rounding_names[m->rounding]);
