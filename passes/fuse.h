@@ -11,6 +11,9 @@
 /* silu, hard_swish, mish and gelu (fuse_activation.c). */
 qn_status qn_fuse_activations(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
+/* prelu with constant slopes (fuse_prelu.c). */
+qn_status qn_fuse_prelus(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
+
 /* layer_norm and rms_norm over the last axes, with constant scales and biases (fuse_norm.c). */
 qn_status qn_fuse_norms(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
