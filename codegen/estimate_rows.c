@@ -69,6 +69,8 @@ static const qn_kernel_figure portable[] = {
 	{FIGURE("qn_add", 16, 27000, 0, 0)},
 	{FIGURE("qn_add", 0, 66000, 0, 0)},
 	{FIGURE("qn_mul", 0, 17000, 0, 0)},
+	{FIGURE("qn_prelu", 16, 26000, 0, 0)},
+	{FIGURE("qn_prelu", 0, 9000, 0, 0)},
 	{FIGURE("qn_minmax", 0, 6300, 0, 0)},
 	{FIGURE("qn_clip", 0, 6300, 0, 0)},
 	{FIGURE("qn_transpose", 0, 4500, 0, 0)},
