@@ -151,6 +151,15 @@ done >"$tmp/list"
 unknown "$tmp/known" "$tmp/list" >"$tmp/bad"
 is_empty "$tmp/bad" "the $(wc -l <"$tmp/list") identifiers that pages name exist"
 
+# Keys with which a model is read are in its schema (json_prep.c: of statistics).
+# shellcheck disable=SC2046 # lists of files
+awk '/keys\[\] = / { on = 1 } on { print } /};/ { on = 0 }' $(ls formats/json_*.c | grep -v _prep) |
+	grep -o '"[a-z_]*"' | sort -u >"$tmp/list"
+while read -r key; do
+	grep -q "$key: {" docs/quern-model.schema.json || echo "formats/json_*.c: $key is not in docs/quern-model.schema.json"
+done <"$tmp/list" >"$tmp/bad"
+is_empty "$tmp/bad" "the $(wc -l <"$tmp/list") keys of models are in their schema"
+
 # The figures of README's comparison are those of docs/performance.md.
 sed -n '/^## How it compares/,/^- /p' README.md | grep '^| [a-z]' | grep -oE '[0-9]+(,[0-9]+)+' | sort -u >"$tmp/list"
 [ "$(wc -l <"$tmp/list")" -gt 30 ] || failed "only $(wc -l <"$tmp/list") figures are in README's comparison"
