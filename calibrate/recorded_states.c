@@ -9,7 +9,7 @@
 
 typedef struct recording {
 	const qn_graph *real;
-	const qn_dataset *data;
+	qn_dataset *data;
 	qn_arena *arena;
 	const void ***value; /* [nstate][nbatch] */
 } recording;
@@ -78,7 +78,7 @@ record(recording *r, const qn_graph *g)
 		for (size_t b = 0; b < r->data->nbatch; b += sequence_of(r->data))
 			r->value[k][b] = first;
 	}
-	QN_TRY(qn_sweep_new_in_order(real, (qn_dataset *)(uintptr_t)r->data, m->scratch, &s));
+	QN_TRY(qn_sweep_new_in_order(real, r->data, m->scratch, &s));
 	s->stage = "states";
 	return qn_sweep_run(s, NULL, keep, (void *[]){r});
 }

@@ -14,7 +14,7 @@
 	.families = QN_ALL_FAMILIES, QN_CODES_1,                                                   \
 	.pointer = {{.operand = 1, .packs = true}, {.operand = 2}, SCALES(type)}
 
-/* ---- four channels at a time (runtime/kernels/products.h) ---- */
+/* ---- four channels at a time (runtime/kernels/products.h, products_transpose.h) ---- */
 
 /* The weights' quantized values, NULL when they vary or are of more than a byte. */
 static const qn_tensor *
