@@ -74,8 +74,10 @@ qn_erase_quantization(qn_model *m, const qn_graph *g, bool all, qn_graph **out, 
 			n.value = qn_tensor_dequantize(&m->types, m->scratch, n.value,
 						       real_type(m, n.type));
 		}
-		if (all) /* a tuple's follows */
-			n.type = n.type->is_tuple ? NULL : real_type(m, n.type);
+		if (all && n.type->is_tuple)
+			n.type = NULL; /* it follows */
+		else if (all || (!n.type->is_tuple && qn_elem_has_symbol(n.type->elem)))
+			n.type = real_type(m, n.type);
 		map[id] = qn_graph_add(dst, &n);
 		if (map[id] == 0)
 			return QN_EINVALID;

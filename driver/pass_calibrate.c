@@ -64,6 +64,16 @@ qn_warn_of_unused(const qn_model *m)
 		qn_stage_text(m));
 }
 
+/* Gives the symbols of values that a file leaves open theirs. */
+static qn_status
+measure_opened(qn_pipeline *p, qn_dataset *data, const qn_calib_opts *calib, size_t nsymbol)
+{
+	if (nsymbol == 0)
+		return QN_OK;
+	QN_TRY(qn_calibrate_model(p->m, data, calib));
+	return qn_bind(p->m);
+}
+
 /* A model that came quantized: only what it leaves open is calibrated.  What was bound in a round is
  * fixed in the next one; each round quantizes values that were in float. */
 static qn_status
@@ -72,7 +82,7 @@ calibrate_open(qn_pipeline *p)
 	const qn_compile_opts *o = p->opts;
 	qn_requant_opts requant = qn_requant_opts_of(o);
 	qn_graph *before;
-	size_t npair, nsymbol, all = 0;
+	size_t npair, nsymbol, all;
 	bool stays;
 	qn_calib_opts calib;
 	qn_samples_id id;
@@ -85,13 +95,13 @@ calibrate_open(qn_pipeline *p)
 	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
 	calib.keep_fixed = true;
 	before = qn_model_entry(p->m);
+	QN_TRY(qn_open_lrn(p->m, &npair));
+	QN_TRY(measure_opened(p, data, &calib, npair));
+	all = npair;
 	do {
 		QN_TRY(qn_open_values(p->m, &requant, &npair, &nsymbol, &stays));
+		QN_TRY(measure_opened(p, data, &calib, nsymbol));
 		all += npair;
-		if (nsymbol > 0) {
-			QN_TRY(qn_calibrate_model(p->m, data, &calib));
-			QN_TRY(qn_bind(p->m));
-		}
 	} while (npair > 0);
 	p->m->opened = p->m->opened || stays; /* what is left is left in spite of samples */
 	if (all == 0 && !stays && o->method != NULL)

@@ -157,6 +157,11 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 	const qn_node *next = reader(g, s->other[id]);
 	const qn_node *quantize = reader(g, s->quantize[id]);
 
+	if (qn_rqz_joins_sums(n))
+		return "it adds or multiplies what meets (reduction), for which there is no "
+		       "integer "
+		       "arithmetic; write it as additions, or let elements replace, or take the "
+		       "least or the greatest";
 	if (quantize != NULL && quantize->type->elem->gran == QN_SUB_CHANNEL)
 		return qn_left_text(
 			g->model,

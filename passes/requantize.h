@@ -9,6 +9,7 @@
  *   requantize_storage.c    the same values in another storage
  *   requantize_widths.c     values in storage types that kernels have
  *   requantize_compare.c    comparisons of a file's values with its constants
+ *   requantize_classify.c   quantized values are neither NaN nor infinite
  *   requantize_integer.c      ops with integer arithmetic take quantized values
  *   requantize_channels.c   … some of them with scales for each channel
  *   requantize_order.c      … and what compares them, on their integers
@@ -198,6 +199,7 @@ qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_p
 qn_rule_fn qn_rqz_batch_norm, qn_rqz_norm_parameters;
 qn_rule_fn qn_rqz_gather; /* requantize_table.c */
 qn_rule_fn qn_rqz_order, qn_rqz_order_compare;
+qn_rule_fn qn_rqz_classify, qn_rqz_where_never; /* requantize_classify.c */
 qn_rule_fn qn_rqz_move_channels; /* requantize_moves.c */
 qn_rule_fn qn_rqz_align_result;  /* requantize_aligned.c */
 

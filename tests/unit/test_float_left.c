@@ -26,6 +26,13 @@ static const struct {
 	{"no pattern",
 	 "(" F ") {\n  %s = exp %f\n  %q = quantize %s : " Q("2x4") "\n  return %q\n}\n", "exp 's'",
 	 "no quantizer pattern of the scheme takes it", false, true},
+	{"a scatter that adds",
+	 "(" X ", %u: tensor<2x4x!quant.uniform<i8:f32, 0.1:3>>) {\n  %d = dequantize %x\n  %e = "
+	       "dequantize %u\n"
+	 "  %i = const : tensor<2x4xi64> splat 0\n"
+	 "  %s = scatter_elements %d, %i, %e {reduction=add}\n  %q = quantize %s : " Q(
+		 "2x4") "\n  return %q\n}\n",
+	 "scatter_elements 's'", "it adds or multiplies what meets (reduction)", false, false},
 	{"no range of an operand",
 	 "(" F ") {\n  %t = transpose %f {perm=[1,0]}\n  %s = exp %t\n  %q = quantize %s : " Q(
 		 "4x2") "\n  return %q\n}\n",
