@@ -232,6 +232,31 @@ reason_of_blocks(const qn_model *m, const qn_node *q)
 			    constant ? called->name : q->name);
 }
 
+/* Sums add what input channels give, which must have one scale: a product whose weights have scales along another axis
+ * than the first, that of its output channels. */
+static const char *
+reason_of_weights(const qn_graph *g, const qn_node *n)
+{
+	int32_t axis = 0;
+
+	if (n->op != QN_OP_conv1d && n->op != QN_OP_conv2d && n->op != QN_OP_conv3d &&
+	    n->op != QN_OP_dense && n->op != QN_OP_conv2d_transpose)
+		return NULL;
+	const qn_node *w = qn_graph_node(g, n->in[1]);
+	for (; w->op == QN_OP_transpose; w = qn_graph_node(g, w->in[0]))
+		axis = (int32_t)w->attr->perm.perm.v[axis];
+	if (w->op != QN_OP_dequantize)
+		return NULL;
+	const qn_elem *e = qn_graph_node(g, w->in[0])->type->elem;
+	return e->gran != QN_PER_AXIS || e->axis[0] == axis
+		       ? NULL
+		       : "its weights have a scale for each input channel, or for each place of "
+			 "the "
+			 "window, which sums of integers cannot have; quantize them with one for "
+			 "each "
+			 "output channel, or recalibrate the model: --from-float --calib SAMPLES";
+}
+
 /* An op that a pattern has, or should have, given quantized operands. */
 static const char *
 reason_of_op(const survey *s, qn_id id, const qn_node *n)
@@ -246,6 +271,8 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 		return "integer averages round, and --no-approx keeps such ops in float";
 	if (blocks != NULL)
 		return reason_of_blocks(g->model, blocks);
+	if (reason_of_weights(g, n) != NULL)
+		return reason_of_weights(g, n);
 	if (lacks != NULL)
 		return lacks;
 	if (!on_quantized(g, n))

@@ -28,11 +28,17 @@ static const struct {
 	 "no quantizer pattern of the scheme takes it", false, true},
 	{"a scatter that adds",
 	 "(" X ", %u: tensor<2x4x!quant.uniform<i8:f32, 0.1:3>>) {\n  %d = dequantize %x\n  %e = "
-	       "dequantize %u\n"
+	 "dequantize %u\n"
 	 "  %i = const : tensor<2x4xi64> splat 0\n"
 	 "  %s = scatter_elements %d, %i, %e {reduction=add}\n  %q = quantize %s : " Q(
 		 "2x4") "\n  return %q\n}\n",
 	 "scatter_elements 's'", "it adds or multiplies what meets (reduction)", false, false},
+	{"weights with a scale for each input channel",
+	 "(" X ") {\n  %d = dequantize %x\n"
+	 "  %w = const : tensor<3x4x!quant.uniform<i8:f32:1, {0.1,0.2,0.3,0.4}>> splat 5\n"
+	 "  %v = dequantize %w\n  %s = dense %d, %v\n  %q = quantize %s : " Q(
+		 "2x3") "\n  return %q\n}\n",
+	 "dense 's'", "its weights have a scale for each input channel", false, false},
 	{"no range of an operand",
 	 "(" F ") {\n  %t = transpose %f {perm=[1,0]}\n  %s = exp %t\n  %q = quantize %s : " Q(
 		 "4x2") "\n  return %q\n}\n",
