@@ -102,6 +102,19 @@ qn_emit_gather_blocks(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_args_end(e);
 }
 
+/* What goes along axes of plain integers. */
+void
+qn_emit_plain_along(qn_emitter *e, const qn_step *s, const void *args)
+{
+	const qn_plain_along_call *c = args;
+
+	open_call(e, s, &c->args);
+	qn_buff(&e->run, ", %s", c->name);
+	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[0], QN_NPLAIN));
+	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
+	qn_emit_args_end(e);
+}
+
 /* Arithmetic on plain integers, whatever the op is on quantized values. */
 void
 qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args)

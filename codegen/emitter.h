@@ -161,6 +161,7 @@ void qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_gather(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_gather_blocks(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args);
+void qn_emit_plain_along(qn_emitter *e, const qn_step *s, const void *args);
 /* The begin of a loop, and after step i the ends of those whose last step it is (emit_loop.c). */
 void qn_emit_loop(qn_emitter *e, const qn_step *s, const void *args);
 void qn_emit_loop_ends(qn_emitter *e, size_t i);

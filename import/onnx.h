@@ -273,6 +273,7 @@ extern const qn_onnx_row qn_onnx_elementwise[], qn_onnx_conv[], qn_onnx_move[], 
 
 extern const qn_onnx_row qn_onnx_qlinear[], qn_onnx_spreads[], qn_onnx_sequences[],
 	qn_onnx_signals[], qn_onnx_functions[], qn_onnx_fuseds[], qn_onnx_rois[], qn_onnx_chosen[],
-	qn_onnx_qonnx[], qn_onnx_gather_blocks[], qn_onnx_matmul_blocks[], qn_onnx_flexes[];
+	qn_onnx_qonnx[], qn_onnx_gather_blocks[], qn_onnx_matmul_blocks[], qn_onnx_flexes[],
+	qn_onnx_quant_layers[];
 
 #endif

@@ -96,22 +96,29 @@ qn_onnx_dynamic_matmul(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 			 qn_onnx_in(n, 4));
 }
 
+qn_id
+qn_onnx_product_data(qn_onnx *o, qn_id q, const qn_onnx_params *p)
+{
+	qn_id factor = 0;
+	const qn_id x = qn_onnx_dynamic_values(o, q, p->scale, p->zp, &factor);
+
+	if (x != 0 && factor != 0)
+		return qn_importer_binary(&o->im, QN_OP_mul, x, factor);
+	if (x != 0)
+		return x;
+	if (qn_elem_is_float(qn_onnx_type(o, q)->elem))
+		return q; /* what made it integers was left out */
+	return qn_onnx_dequantize(o, q, p);
+}
+
 /* Integers of the data, weights, both scales, both zero points, a bias */
 void
 qn_onnx_matmul_to_float(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
-	qn_id factor = 0;
-
 	if (!qn_onnx_need(o, n, 4))
 		return;
 	const qn_onnx_params data = {.scale = n->in[2], .zp = qn_onnx_in(n, 4), .axis = -1};
 	const qn_onnx_params p = {.scale = n->in[3], .zp = qn_onnx_in(n, 5), .axis = -1};
-	qn_id x = qn_onnx_dynamic_values(o, n->in[0], data.scale, data.zp, &factor);
-	if (x != 0 && factor != 0)
-		x = qn_importer_binary(&o->im, QN_OP_mul, x, factor);
-	else if (x == 0 && qn_elem_is_float(qn_onnx_type(o, n->in[0])->elem))
-		x = n->in[0]; /* what made it integers was left out */
-	else if (x == 0)
-		x = qn_onnx_dequantize(o, n->in[0], &data);
-	out[0] = product(o, n, x, n->in[1], &p, qn_onnx_in(n, 6));
+	out[0] = product(o, n, qn_onnx_product_data(o, n->in[0], &data), n->in[1], &p,
+			 qn_onnx_in(n, 6));
 }

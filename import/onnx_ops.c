@@ -7,14 +7,14 @@
 #include "runtime/interp.h"
 
 static const qn_onnx_row *const families[] = {
-	qn_onnx_elementwise, qn_onnx_logic,     qn_onnx_conv,          qn_onnx_pool,
-	qn_onnx_move,        qn_onnx_slices,    qn_onnx_reduce,        qn_onnx_norm,
-	qn_onnx_product,     qn_onnx_constant,  qn_onnx_control,       qn_onnx_quant,
-	qn_onnx_resizes,     qn_onnx_pads,      qn_onnx_einsums,       qn_onnx_unpools,
-	qn_onnx_index,       qn_onnx_qlinear,   qn_onnx_spreads,       qn_onnx_sequences,
-	qn_onnx_signals,     qn_onnx_functions, qn_onnx_fuseds,        qn_onnx_rois,
-	qn_onnx_chosen,      qn_onnx_qonnx,     qn_onnx_gather_blocks, qn_onnx_matmul_blocks,
-	qn_onnx_flexes,
+	qn_onnx_elementwise, qn_onnx_logic,        qn_onnx_conv,          qn_onnx_pool,
+	qn_onnx_move,        qn_onnx_slices,       qn_onnx_reduce,        qn_onnx_norm,
+	qn_onnx_product,     qn_onnx_constant,     qn_onnx_control,       qn_onnx_quant,
+	qn_onnx_resizes,     qn_onnx_pads,         qn_onnx_einsums,       qn_onnx_unpools,
+	qn_onnx_index,       qn_onnx_qlinear,      qn_onnx_spreads,       qn_onnx_sequences,
+	qn_onnx_signals,     qn_onnx_functions,    qn_onnx_fuseds,        qn_onnx_rois,
+	qn_onnx_chosen,      qn_onnx_qonnx,        qn_onnx_gather_blocks, qn_onnx_matmul_blocks,
+	qn_onnx_flexes,      qn_onnx_quant_layers,
 };
 
 const qn_onnx_row *

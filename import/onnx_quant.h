@@ -74,6 +74,9 @@ void qn_onnx_scale_becomes(qn_onnx *o, qn_id a, qn_id b, qn_id y);
 /* x rounded to its quantized values q, whose scale this value is, times the constant *factor (0: none); 0: it is
  * another value, or the zero point is. */
 qn_id qn_onnx_dynamic_values(qn_onnx *o, qn_id q, qn_id scale, qn_id zp, qn_id *factor);
+/* Integers q with these parameters, which may be those of a DynamicQuantizeLinear, as the real data of a product; 0
+ * after a report. */
+qn_id qn_onnx_product_data(qn_onnx *o, qn_id q, const qn_onnx_params *p);
 qn_onnx_fn qn_onnx_dynamic_matmul,
 	qn_onnx_matmul_to_float; /* DynamicQuantizeMatMul, MatMulIntegerToFloat */
 

@@ -54,6 +54,12 @@ typedef struct qn_plain_call {
 	qn_plain_fn *fn;
 } qn_plain_call;
 
+typedef struct qn_plain_along_call {
+	qn_plain_along_args args;
+	const char *name; /* of fn */
+	qn_plain_fn *fn;
+} qn_plain_along_call;
+
 typedef struct qn_conv2d_call {
 	qn_conv2d_args args;
 	void *rows; /* [k_h] pointers, working memory of a run */

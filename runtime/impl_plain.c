@@ -38,9 +38,8 @@ static const struct {
 	{QN_OP_shift_right, "qn_plain_shift_right", qn_plain_shift_right},
 };
 
-/* Twice the bytes of an element, and 1 for a sign; 0: the kernel does not know it. */
-static int32_t
-tag(const qn_type *type)
+int32_t
+qn_plain_tag(const qn_type *type)
 {
 	const qn_plain p = type->is_tuple ? QN_NPLAIN : qn_plain_of(type);
 
@@ -66,9 +65,9 @@ plain_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		d->dim[i] = i < 3 ? 1 : (int32_t)qn_static_count(n->type);
 		d->xs[i] = d->ys[i] = i == 3;
 	}
-	d->tx = tag(qn_in_type(g, n, 0));
-	d->ty = tag(qn_in_type(g, n, n->nin - 1));
-	d->tz = tag(n->type);
+	d->tx = qn_plain_tag(qn_in_type(g, n, 0));
+	d->ty = qn_plain_tag(qn_in_type(g, n, n->nin - 1));
+	d->tz = qn_plain_tag(n->type);
 	for (size_t i = 0; i < QN_COUNT(functions); i++)
 		if (functions[i].op == op) {
 			c->name = functions[i].name;
@@ -106,11 +105,11 @@ qn_node_on_plain(const qn_graph *g, const qn_node *n)
 	for (size_t i = 0; i < QN_COUNT(functions); i++)
 		known = known || functions[i].op == n->op;
 	for (uint32_t i = 0; known && i < n->nin; i++)
-		known = tag(qn_in_type(g, n, i)) != 0;
+		known = qn_plain_tag(qn_in_type(g, n, i)) != 0;
 	/* a truth value is kept in one bit, of which only comparisons make nothing else */
 	if (known && qn_plain_of(n->type) == QN_PLAIN_bool)
 		return is_comparison(n->op);
-	return known && tag(n->type) != 0;
+	return known && qn_plain_tag(n->type) != 0;
 }
 
 const qn_int_impl *
@@ -120,5 +119,7 @@ qn_int_impl_of(const qn_graph *g, const qn_node *n)
 
 	if (blocks != NULL)
 		return blocks;
+	if (qn_node_along_plain(g, n))
+		return &qn_plain_along_impl;
 	return qn_node_on_plain(g, n) ? &plain_impl : qn_int_impl_get(n->op);
 }

@@ -65,10 +65,41 @@ all_types(void **state)
 		check(types[i], ends[i], true);
 }
 
+/* Sums, products and the greatest along axes, running sums in both directions. */
+static void
+along_axes(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(types); i++) {
+		builder b, text;
+		qn_buf all;
+
+		build_begin(&text, "text", 1);
+		qn_buf_init(&all, &text.arena);
+		qn_buff(&all,
+			"model \"plain\" stage integer\n"
+			"graph @main(%%x: tensor<2x3x6x%s>) {\n"
+			"  %%a = reduce_sum %%x {axes=[1]}\n  %%b = reduce_sum %%x {axes=[0, 1, "
+			"2], keepdims=1}\n"
+			"  %%c = reduce_max %%x {axes=[2]}\n  %%d = reduce_min %%x {axes=[0, 1]}\n"
+			"  %%e = reduce_prod %%x {axes=[1, 2]}\n  %%f = cumsum %%x {axis=1}\n"
+			"  %%g = cumsum %%x {axis=2, reverse=1}\n  %%h = cumsum %%x {axis=0, "
+			"exclusive=1}\n"
+			"  %%i = cumsum %%x {axis=-1, exclusive=1, reverse=1}\n"
+			"  return %%a, %%b, %%c, %%d, %%e, %%f, %%g, %%h, %%i\n}\n",
+			types[i]);
+		build_parse(&b, qn_buf_str(&all));
+		e2e_check(&b, SAMPLES);
+		build_end(&b);
+		build_end(&text);
+	}
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(all_types)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(all_types),
+					   cmocka_unit_test(along_axes)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
