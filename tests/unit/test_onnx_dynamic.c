@@ -173,6 +173,22 @@ rounded_data(void)
 	onx_node(file, "MatMul", "d,w", "y");
 }
 
+/* Queries, keys and values of two heads in one product. */
+static void
+attention(void)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,4,8");
+	onx_node(file, "DynamicQuantizeLinear", "x", "q,s,z");
+	integers("w", ONX_INT8, "8,24", -127, 127);
+	numbers("ws", "", 0.004, 0.004);
+	numbers("b", "24", -0.02, 0.02);
+	integers("wz", ONX_INT8, "", 0, 0);
+	onx_int(file, "num_heads", 2);
+	file->domain = "com.microsoft";
+	onx_node(file, "QAttention", "q,w,b,s,ws,,z,wz", "y");
+	file->domain = NULL;
+}
+
 #define WIDE_OUTPUT "{\"rules\": [{\"op\": \"output\", \"activations\": \"i16\"}]}"
 
 /* bound: of the largest output of the level. */
@@ -266,6 +282,32 @@ test_networks(void **state)
 	}
 }
 
+/* Its scores and its result have ranges of the samples. */
+static void
+test_attention(void **state)
+{
+	static double want[MOST_OUT], have[MOST_OUT];
+	double most = 0;
+	size_t n, again;
+	host h;
+
+	(void)state;
+	another_file();
+	attention();
+	onx_output(file, "y");
+	begin_host(&h, (const int64_t[]){SAMPLES, 4, 8}, 3);
+	assert_int_equal(run_host(&h, want, &n), QN_OK);
+	assert_int_equal(qn_compile(h.m, &(qn_compile_opts){.calib = &h.x, .ncalib = 1}), QN_OK);
+	assert_int_equal(times(text_of(&h), "= dynamic_rescale"), 3);
+	assert_int_equal(run_host(&h, have, &again), QN_OK);
+	assert_int_equal(n, again);
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, fabs(want[i]));
+	for (size_t i = 0; i < n; i++)
+		assert_true(fabs(have[i] - want[i]) < 0.05 * most);
+	end_host(&h);
+}
+
 /* With a stored scale, in integers to the end. */
 static void
 test_stored_scale(void **state)
@@ -324,6 +366,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_networks, onnx_setup, onnx_teardown),
+		cmocka_unit_test_setup_teardown(test_attention, onnx_setup, onnx_teardown),
 		cmocka_unit_test_setup_teardown(test_stored_scale, onnx_setup, onnx_teardown),
 		cmocka_unit_test_setup_teardown(test_other_zero_point, onnx_setup, onnx_teardown),
 	};
