@@ -164,6 +164,8 @@ qn_id qn_tfl_as(qn_tfl_op *o, qn_tfl_tensor *t, qn_id x);
 qn_tfl_tensor *qn_tfl_input_of(qn_tfl *f, int64_t index, uint32_t k);
 /* Result k of an operator that runs subgraphs. */
 void qn_tfl_set_held(qn_tfl_op *o, uint32_t k, const qn_tfl_held *x);
+/* The options of an operator with this code, which lie in one of two unions. */
+qn_flat_table qn_tfl_options_of(const qn_flat_table *op, int64_t code);
 /* The subgraphs that an operator runs, by the options that name them; how many. */
 uint32_t qn_tfl_graphs_of(int64_t code, const qn_flat_table *options, int64_t index[2]);
 /* Subgraphs that are run, if only by operators that are not reached, are called. */

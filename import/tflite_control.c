@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_control.c - operators that run subgraphs: CALL, IF, WHILE.
+/* tflite_control.c - operators that run subgraphs: CALL, STABLEHLO_COMPOSITE, IF, WHILE.
  *
+ *   STABLEHLO_COMPOSITE  the operators that its name stands for, whatever that is
  *   IF (constant, x)     the operators of the branch that it chooses
  *   IF (c, x)            where(c, the operators of one branch, those of the other): both run
  *   WHILE (x)            a loop (tflite_while.c); otherwise the operators of the body, as often as its condition,
@@ -34,12 +35,24 @@ run_for_results(qn_tfl_op *o, int64_t index, uint32_t nin, const qn_tfl_held *in
 }
 
 static void
-call(qn_tfl_op *o)
+call_of(qn_tfl_op *o, uint32_t field)
 {
 	qn_tfl_held in[QN_TFL_MOST_INPUTS];
 
 	held(o, 0, in);
-	run_for_results(o, qn_tfl_option(o, 0, 0), o->nin, in);
+	run_for_results(o, qn_tfl_option(o, field, 0), o->nin, in);
+}
+
+static void
+call(qn_tfl_op *o)
+{
+	call_of(o, 0);
+}
+
+static void
+composite(qn_tfl_op *o)
+{
+	call_of(o, 1);
 }
 
 /* ---- IF ---- */
@@ -159,6 +172,7 @@ repeat(qn_tfl_op *o)
 
 const qn_tfl_row qn_tfl_control_rows[] = {
 	{QN_TFL_CALL, call, 0, 0, QN_TFL_MOST_INPUTS, 0, 0},
+	{QN_TFL_STABLEHLO_COMPOSITE, composite, 0, 0, QN_TFL_MOST_INPUTS, 0, 0},
 	{QN_TFL_IF, branch, 0, 1, QN_TFL_MOST_INPUTS, 0, 0},
 	{QN_TFL_WHILE, repeat, 0, 1, QN_TFL_MOST_INPUTS, 0, 0},
 	{0},

@@ -220,7 +220,7 @@ qn_tfl_read_operator(qn_tfl *f, const qn_flat_table *t)
 	*o = (qn_tfl_op){.f = f, .im = &f->im};
 	qn_importer_at(&f->im, "", name,
 		       qn_flat_int(&code, QN_TFL_FIELD_code_version, QN_FLAT_I32, 1));
-	o->options = qn_flat_table_in(t, QN_TFL_FIELD_operator_options);
+	o->options = qn_tfl_options_of(t, number);
 	o->custom_options = qn_flat_vector_in(t, QN_TFL_FIELD_operator_custom_options, 1);
 	if (number == QN_TFL_CUSTOM)
 		o->custom = qn_lib_added(f->im.m->env, true, "", name);

@@ -260,19 +260,31 @@ qn_tfl_initialize(qn_tfl *f, size_t index)
 
 /* ---- who runs whom ---- */
 
+qn_flat_table
+qn_tfl_options_of(const qn_flat_table *op, int64_t code)
+{
+	return qn_flat_table_in(op, code > (int64_t)QN_TFL_RIGHT_SHIFT
+					    ? QN_TFL_FIELD_operator_options_2
+					    : QN_TFL_FIELD_operator_options);
+}
+
 uint32_t
 qn_tfl_graphs_of(int64_t code, const qn_flat_table *options, int64_t index[2])
 {
 	static const struct {
 		qn_tfl_builtin code;
-		uint32_t n; /* fields of the options, from 0 on */
-	} rows[] = {{QN_TFL_IF, 2}, {QN_TFL_WHILE, 2}, {QN_TFL_CALL, 1}, {QN_TFL_CALL_ONCE, 1}};
+		uint32_t first, n; /* fields of the options */
+	} rows[] = {{QN_TFL_IF, 0, 2},
+		    {QN_TFL_WHILE, 0, 2},
+		    {QN_TFL_CALL, 0, 1},
+		    {QN_TFL_CALL_ONCE, 0, 1},
+		    {QN_TFL_STABLEHLO_COMPOSITE, 1, 1}};
 
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
 		if ((int64_t)rows[i].code != code)
 			continue;
 		for (uint32_t k = 0; k < rows[i].n; k++)
-			index[k] = qn_flat_int(options, k, QN_FLAT_I32, 0);
+			index[k] = qn_flat_int(options, rows[i].first + k, QN_FLAT_I32, 0);
 		return rows[i].n;
 	}
 	return 0;
@@ -282,9 +294,10 @@ qn_tfl_graphs_of(int64_t code, const qn_flat_table *options, int64_t index[2])
 static size_t
 note(qn_tfl *f, const qn_flat_table *op, size_t n, size_t *list)
 {
-	const qn_flat_table options = qn_flat_table_in(op, QN_TFL_FIELD_operator_options);
+	const int64_t code = qn_tfl_code_of(f, op);
+	const qn_flat_table options = qn_tfl_options_of(op, code);
 	int64_t index[2];
-	const uint32_t graphs = qn_tfl_graphs_of(qn_tfl_code_of(f, op), &options, index);
+	const uint32_t graphs = qn_tfl_graphs_of(code, &options, index);
 
 	for (uint32_t k = 0; k < graphs; k++)
 		if (index[k] > 0 && (uint64_t)index[k] < f->graphs.n &&

@@ -133,6 +133,23 @@ l2_normalization(qn_tfl_op *o)
 			     qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));
 }
 
+/* x / (bias + alpha * the sum of squares of 2 radius + 1 channels)^beta */
+static void
+local_response(qn_tfl_op *o)
+{
+	const int64_t size = 2 * qn_tfl_option(o, 0, 0) + 1;
+	qn_attrs a = {.lrn = {.size = size,
+			      .alpha = qn_tfl_option_real(o, 2, 0.0) * (double)size,
+			      .beta = qn_tfl_option_real(o, 3, 0.0),
+			      .bias = qn_tfl_option_real(o, 1, 0.0)}};
+
+	if (size < 1 || size > INT32_MAX)
+		(void)qn_importer_refuse(o->im, "import.attr", "radius is %lld",
+					 (long long)((size - 1) / 2));
+	else
+		qn_tfl_set_result(o, 0, qn_tfl_node(o, QN_OP_lrn, &a));
+}
+
 static void
 leaky_relu(qn_tfl_op *o)
 {
@@ -217,6 +234,7 @@ const qn_tfl_row qn_tfl_unary_rows[] = {
 	{QN_TFL_PRELU, prelu, 0, 2, 2, 1, 0},
 	{QN_TFL_SOFTMAX, softmax, 0, 1, 1, 1, 0},
 	{QN_TFL_L2_NORMALIZATION, l2_normalization, 0, 1, 1, 1, 0},
+	{QN_TFL_LOCAL_RESPONSE_NORMALIZATION, local_response, 0, 1, 1, 1, 0},
 	{QN_TFL_LOG_SOFTMAX, node, QN_OP_log_softmax, 1, 1, 1, 0},
 	{0},
 };

@@ -248,9 +248,14 @@ places(const qn_tfl_view *body, size_t most, int64_t *place)
 static bool
 op_ok(const qn_tfl_view *body, const qn_tfl_view_op *n, size_t nplace, const int64_t *place)
 {
-	static const qn_tfl_builtin others[] = {
-		QN_TFL_IF,         QN_TFL_WHILE,         QN_TFL_CALL,           QN_TFL_CALL_ONCE,
-		QN_TFL_VAR_HANDLE, QN_TFL_READ_VARIABLE, QN_TFL_ASSIGN_VARIABLE};
+	static const qn_tfl_builtin others[] = {QN_TFL_IF,
+						QN_TFL_WHILE,
+						QN_TFL_CALL,
+						QN_TFL_CALL_ONCE,
+						QN_TFL_VAR_HANDLE,
+						QN_TFL_READ_VARIABLE,
+						QN_TFL_ASSIGN_VARIABLE,
+						QN_TFL_STABLEHLO_COMPOSITE};
 
 	for (size_t k = 0; k < QN_COUNT(others); k++)
 		if ((int64_t)others[k] == n->code)

@@ -23,10 +23,12 @@ qn_tfl_view_op_at(const qn_tfl_view *v, size_t i)
 {
 	const qn_flat_table t = qn_flat_table_at(&v->ops, i);
 
-	return (qn_tfl_view_op){.code = qn_tfl_code_of(v->w->o->f, &t),
+	const int64_t code = qn_tfl_code_of(v->w->o->f, &t);
+
+	return (qn_tfl_view_op){.code = code,
 				.in = qn_flat_vector_in(&t, QN_TFL_FIELD_operator_inputs, 4),
 				.out = qn_flat_vector_in(&t, QN_TFL_FIELD_operator_outputs, 4),
-				.options = qn_flat_table_in(&t, QN_TFL_FIELD_operator_options)};
+				.options = qn_tfl_options_of(&t, code)};
 }
 
 int64_t

@@ -71,6 +71,24 @@ test_call(void **state)
 	GIVES(V(1, -3), 4, -12);
 }
 
+/* Options of operators that are newer lie elsewhere in the file. */
+static void
+test_composite(void **state)
+{
+	(void)state;
+	const int x = value_of("x", TFL_FLOAT32, DIMS(2)), y = value_of("y", TFL_FLOAT32, DIMS(2)),
+		  in = value_of("in", TFL_FLOAT32, DIMS(2)),
+		  out = value_of("out", TFL_FLOAT32, DIMS(2));
+	tfl_op_of *o = tfl_op(file, QN_TFL_STABLEHLO_COMPOSITE, INTS(x), INTS(y));
+
+	o->option[o->noption++] = (tfl_option){.field = 0, .kind = 's', .text = "odml.twice"};
+	tfl_with(o, 1, 'i', 1);
+	(void)tfl_subgraph(file, INTS(in), INTS(out));
+	tfl_op(file, QN_TFL_ADD, INTS(in, in), INTS(out));
+	import(INTS(x), INTS(y));
+	GIVES(V(1, -3), 2, -6);
+}
+
 /* ---- many of them ---- */
 
 /* Subgraph k runs the next one six times; the last has 60 operators. */
@@ -146,7 +164,7 @@ main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_if_constant), T(test_if_at_run_time), T(test_call),
-		T(test_refused),     T(test_many_calls),
+		T(test_composite),   T(test_refused),        T(test_many_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

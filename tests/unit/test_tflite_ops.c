@@ -188,6 +188,19 @@ test_l2_normalization(void **state)
 	near(V(0.6, 0.8, 0, 1), run1(V(3, 4, 0, 2)), 4, 1e-7);
 }
 
+/* 1 / sqrt(1 + (1 + 4) / 2), 2 / sqrt(1 + (1 + 4 + 9) / 2), 3 / sqrt(1 + (4 + 9) / 2) */
+static void
+test_local_response(void **state)
+{
+	(void)state;
+	int x = real_x(DIMS(1, 1, 1, 3)), y = real_y(DIMS(1, 1, 1, 3));
+	tfl_op_of *o = tfl_op(file, QN_TFL_LOCAL_RESPONSE_NORMALIZATION, INTS(x), INTS(y));
+
+	tfl_with(tfl_with(tfl_with(tfl_with(o, 0, 'i', 1), 1, 'f', 1), 2, 'f', 0.5), 3, 'f', 0.5);
+	import(INTS(x), INTS(y));
+	near(V(0.5345225, 0.7071068, 1.0954451), run1(V(1, 2, 3)), 3, 1e-6);
+}
+
 /* ---- sequences ---- */
 
 /* Two steps of one cell whose gates are all open (bias 100): c adds up its inputs, h is c. */
@@ -276,13 +289,13 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_reductions),     T(test_select_rows),  T(test_softmax_beta),
-		T(test_prelu),          T(test_bad_axis),     T(test_logic),
-		T(test_one_hot),        T(test_floor_mod),    T(test_floor_div),
-		T(test_logical_or),     T(test_bitwise_xor),  T(test_right_shift),
-		T(test_top_k),          T(test_conv_3d),      T(test_l2_normalization),
-		T(test_lstm),           T(test_lstm_refused), T(test_sparse),
-		T(test_sparse_damaged),
+		T(test_reductions),     T(test_select_rows),    T(test_softmax_beta),
+		T(test_prelu),          T(test_bad_axis),       T(test_logic),
+		T(test_one_hot),        T(test_floor_mod),      T(test_floor_div),
+		T(test_logical_or),     T(test_bitwise_xor),    T(test_right_shift),
+		T(test_top_k),          T(test_conv_3d),        T(test_l2_normalization),
+		T(test_local_response), T(test_lstm),           T(test_lstm_refused),
+		T(test_sparse),         T(test_sparse_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

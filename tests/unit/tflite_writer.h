@@ -362,6 +362,13 @@ tfl_write_tensors(tfl_file *t, size_t graph)
 	}
 }
 
+/* Whether the options are those of the second union. */
+static inline bool
+tfl_is_new(const tfl_op_of *o)
+{
+	return o->code > (int)QN_TFL_RIGHT_SHIFT;
+}
+
 static inline void
 tfl_write_op(tfl_file *t, size_t at, const tfl_op_of *o, int code)
 {
@@ -372,7 +379,10 @@ tfl_write_op(tfl_file *t, size_t at, const tfl_op_of *o, int code)
 	tfl_link(t, at, QN_TFL_FIELD_operator_outputs, tfl_i32s(t, o->nout, o->out));
 	if (o->noption > 0) {
 		options = tfl_table(t, 10);
-		tfl_link(t, at, QN_TFL_FIELD_operator_options, options);
+		tfl_link(t, at,
+			 tfl_is_new(o) ? QN_TFL_FIELD_operator_options_2
+				       : QN_TFL_FIELD_operator_options,
+			 options);
 		if (o->options_type != 0)
 			tfl_set(t, at, QN_TFL_FIELD_operator_options_type, o->options_type, 1);
 	}
@@ -401,7 +411,10 @@ tfl_write_ops(tfl_file *t, size_t codes, size_t graph, int first, int last)
 
 	tfl_link(t, graph, QN_TFL_FIELD_graph_operators, v);
 	for (int i = first; i < last; i++) {
-		size_t at = tfl_table(t, t->op[i].ncustom > 0 ? 6 : 5), code = tfl_table(t, 4);
+		size_t at = tfl_table(t, tfl_is_new(&t->op[i])  ? 13
+					 : t->op[i].ncustom > 0 ? 6
+								: 5),
+		       code = tfl_table(t, 4);
 
 		tfl_lead(t, v + 4 + 4 * (size_t)(i - first), at);
 		tfl_lead(t, codes + 4 + 4 * (size_t)i, code);
