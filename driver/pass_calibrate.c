@@ -95,7 +95,7 @@ calibrate_open(qn_pipeline *p)
 	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
 	calib.keep_fixed = true;
 	before = qn_model_entry(p->m);
-	QN_TRY(qn_open_lrn(p->m, &npair));
+	QN_TRY(qn_open_written(p->m, &npair));
 	QN_TRY(measure_opened(p, data, &calib, npair));
 	all = npair;
 	do {

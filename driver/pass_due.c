@@ -82,7 +82,7 @@ repairs(const qn_pipeline *p)
 		strcmp(o->stop_after, qn_passes[QN_PASS_REPAIR].name) == 0);
 }
 
-/* Whether a calibration method runs parts of the graph by themselves, or a layer's scales are found at run time. */
+/* Whether a calibration method runs parts of the graph by themselves. */
 static bool
 looks_at_parts(const qn_pipeline *p)
 {
@@ -94,7 +94,6 @@ looks_at_parts(const qn_pipeline *p)
 	for (size_t i = 0; i < p->quant.nhost; i++)
 		found = found || p->quant.host[i].desc.calibrate != NULL;
 	for (size_t i = 0; r != NULL && i < r->n; i++) {
-		found = found || r->rule[i].when != QN_STATIC;
 		found = found || (r->rule[i].method != NULL &&
 				  qn_method_parse(p->m->env, p->scratch, r->rule[i].method,
 						  &method) == QN_OK &&
@@ -104,7 +103,8 @@ looks_at_parts(const qn_pipeline *p)
 }
 
 /* Whether loops are written out: where an option says so, or what is done with the graph looks at nodes that compute
- * once in a run.  Values that loops carry get parameters only from quantize. */
+ * once in a run.  Values that loops carry get parameters only
+ * from quantize, or from samples. */
 static bool
 writes_loops_out(const qn_pipeline *p)
 {
@@ -117,10 +117,10 @@ writes_loops_out(const qn_pipeline *p)
 	for (qn_id id = 1; id < g->n; id++)
 		real = real || (qn_graph_node(g, id)->op == QN_OP_loop_carry &&
 				qn_elem_is_float(qn_graph_node(g, id)->type->elem));
-	return o->inline_bodies != 0 || o->dynamic != NULL || o->scheme == QN_RFC ||
+	return o->inline_bodies != 0 || o->scheme == QN_RFC ||
 	       qn_solver_is_due(p) || looks_at_parts(p) ||
 	       qn_has_op(p->m, QN_OP_const_fake_quant) ||
-	       (real && p->m->stage == QN_STAGE_CALIBRATED);
+	       (real && p->m->stage == QN_STAGE_CALIBRATED && o->ncalib == 0);
 }
 
 /* Not what the model has been through.  A symbolic graph keeps its nodes: composites are known by

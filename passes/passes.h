@@ -85,9 +85,9 @@ void qn_float_names(const qn_graph *g, qn_map *names);
 qn_status qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *nsymbol,
 			 bool *stays) QN_MUST_CHECK;
 
-/* In such a model, writes each lrn out in ops that have integer arithmetic, with symbols: *nopened of
- * them.  calibrated -> symbolic, or calibrated where there are none.  (passes/open_lrn.c) */
-qn_status qn_open_lrn(qn_model *m, size_t *nopened) QN_MUST_CHECK;
+/* In such a model, gives symbols to what quantize writes in a form of its own, an lrn and what loops carry: *nopened
+ * of them.  calibrated -> symbolic, or calibrated where there are none.  (passes/open_written.c) */
+qn_status qn_open_written(qn_model *m, size_t *nopened) QN_MUST_CHECK;
 
 /* Whether a model that has its parameters came with them: Quern did not choose what to quantize.
  * (passes/float_imported.c) */

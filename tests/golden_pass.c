@@ -238,8 +238,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_quantize_model(m, &opts);
 	if (IS("calibrate") || strncmp(name, "calibrate=", strlen("calibrate=")) == 0)
 		return calibrate(m, name, n);
-	if (IS("open-lrn"))
-		return qn_open_lrn(m, &(size_t){0});
+	if (IS("open-written"))
+		return qn_open_written(m, &(size_t){0});
 	if (IS("open-values"))
 		return open_values(m);
 	if (IS("bind"))

@@ -153,6 +153,20 @@ cases=$((cases + 1)) # a loop in a loop stands further to the right
 grep -q '^		qn_loop_carry' swap/swap.c && grep -q '^			qn_loop_carry' swap/swap.c && grep -q '^		for (int32_t' swap/swap.c ||
 	fail indented 'the steps of a loop are not in it' swap/swap.c
 
+# Scales of run time are found in each step.
+good dynamic compile -q lstm.qir --calib x.npy --dynamic '*' --self-test 8 -o dynamic
+cases=$((cases + 1))
+grep -q '^		qn_dynamic_values' dynamic/lstm.c || fail dynamic 'no step of the loop finds a scale' dynamic/lstm.c
+self_test dynamic LSTM
+
+# A file of a quantized graph whose loop is left in float: what it carries gets ranges from samples.
+sed -e 's/stage float/stage calibrated rounding even/; s/%x: \(tensor.*\)) {/%in: \1) {/' \
+	-e '/%in/a\  %q = quantize %in : tensor<1x5x1x!quant.uniform<i8:f32, 0.125>>\n  %x = dequantize %q' lstm.qir >open.qir
+unrolled open open.qir x.npy
+good open compile -q open.qir --calib x.npy --self-test 8 -o open
+self_test open LSTM
+case_of open-unranged 3 legalize.float 'no range for|--from-float' compile -q open.qir -o none
+
 # Float and noise: a value of a loop counts in each step.
 good noise eval -q lstm.qir --calib x.npy --data x.npy --against lstm.qir --sqnr
 has_words noise stdout 'sqnr|integer'

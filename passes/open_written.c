@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open_lrn.c - an lrn that a file of a quantized graph leaves in float is written out in ops that have integer
- * arithmetic, as one of a float model is (patterns/lrn.c), with symbols that samples give values.
+/* open_written.c - what quantize writes in a form of its own, in a file of a quantized graph that leaves it in float, with
+ * symbols that samples give values:
+ *
+ *   lrn                         ops that have integer arithmetic (patterns/lrn.c)
+ *   what a loop carries         quantize before it and at its end, dequantize in it (patterns/quantize_loops.c)
  *
  * requires: a calibrated graph.   leaves: a symbolic graph where there was one, else the graph as it is. */
 #include "passes/passes.h"
@@ -41,10 +44,43 @@ write_out(qn_model *m, const qn_graph *g, const qn_match *match, qn_graph *dst, 
 	return qn_quantize_lrn(NULL, &b, match);
 }
 
+/* By id: whether a product with weights reads the value, moved or not. */
+static bool *
+find_multiplied(const qn_graph *g, qn_arena *a)
+{
+	bool *multiplied = QN_NEW(a, bool, g->n);
+
+	for (qn_id id = g->n - 1; id > 0; id--) {
+		const qn_node *n = qn_graph_node(g, id);
+		const bool here = qn_opinfo_of(n)->behaviour == QN_ACC ||
+				  (multiplied[id] && qn_rqz_moves(g, n));
+
+		for (uint32_t i = 0; here && i < n->nin; i++)
+			multiplied[n->in[i]] = true;
+	}
+	return multiplied;
+}
+
+/* Values of 8 bits are what products take; what is added up from step to step has 16. */
+static qn_id
+carry(qn_model *m, const qn_graph *g, qn_id id, qn_graph *dst, const qn_id *map, bool multiplied)
+{
+	const qn_quant_opts opts = {.activations = multiplied ? QN_STORAGE_I8 : QN_STORAGE_I16};
+
+	return qn_quantize_carried(m, g, id, dst, map, &opts);
+}
+
+static bool
+is_open_carry(const qn_node *n)
+{
+	return n->op == QN_OP_loop_carry && qn_type_is_f32(n->type);
+}
+
 qn_status
-qn_open_lrn(qn_model *m, size_t *nopened)
+qn_open_written(qn_model *m, size_t *nopened)
 {
 	const qn_graph *g = qn_model_entry(m);
+	const bool *multiplied = find_multiplied(g, m->scratch);
 	qn_graph *dst = qn_graph_new(m, g->name);
 	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
 
@@ -57,11 +93,13 @@ qn_open_lrn(qn_model *m, size_t *nopened)
 
 		for (uint32_t i = 0; i < n.nin; i++)
 			in[i] = map[n.in[i]];
-		n.in = in;
-		if (is_open_lrn(g, &n, &match)) {
+		*nopened += is_open_lrn(g, &n, &match) || is_open_carry(&n);
+		if (is_open_lrn(g, &n, &match))
 			map[id] = write_out(m, g, &match, dst, map);
-			++*nopened;
-		} else {
+		else if (qn_carries(n.op))
+			map[id] = carry(m, g, id, dst, map, multiplied[id]);
+		else {
+			n.in = in;
 			map[id] = qn_graph_add(dst, &n);
 		}
 		if (map[id] == 0)
