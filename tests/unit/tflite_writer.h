@@ -13,6 +13,7 @@
 #define TESTS_UNIT_TFLITE_WRITER_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
