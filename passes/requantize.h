@@ -200,7 +200,7 @@ qn_rule_fn qn_rqz_batch_norm, qn_rqz_norm_parameters;
 qn_rule_fn qn_rqz_gather; /* requantize_table.c */
 qn_rule_fn qn_rqz_order, qn_rqz_order_compare;
 qn_rule_fn qn_rqz_classify, qn_rqz_where_never; /* requantize_classify.c */
-qn_rule_fn qn_rqz_move_channels; /* requantize_moves.c */
-qn_rule_fn qn_rqz_align_result;  /* requantize_aligned.c */
+qn_rule_fn qn_rqz_move_channels;                /* requantize_moves.c */
+qn_rule_fn qn_rqz_align_result;                 /* requantize_aligned.c */
 
 #endif

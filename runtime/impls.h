@@ -56,7 +56,7 @@ const qn_int_impl *qn_blocks_impl(const qn_graph *g, const qn_node *n); /* NULL:
 int32_t qn_channel_from_end(const qn_type *type);
 /* Whether n is such arithmetic on plain integers, all of 8 to 64 bits. */
 bool qn_node_on_plain(const qn_graph *g, const qn_node *n);
-/* … and whether it sums, or takes the greatest, along adjacent axes of such integers (impl_plain_along.c). */
+/* … and whether it sums, or takes the greatest, along adjacent axes of such integers (plain_along.c). */
 bool qn_node_along_plain(const qn_graph *g, const qn_node *n);
 extern const qn_int_impl qn_plain_along_impl;
 /* Twice the bytes of a plain integer of 8 to 64 bits, or of a truth value, and 1 for a sign; 0: another type. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* impl_plain_along.c - the integer implementation of reductions and running sums of plain integers.
+/* plain_along.c - the integer implementation of reductions and running sums of plain integers.
  *
  *   reduce_sum of i64 [1, 8] over axis 1   ->   qn_plain_fold(&args, qn_plain_add, x, z)
  *   cumsum of i64                          ->   qn_plain_running(&args, qn_plain_add, x, z)
