@@ -129,6 +129,15 @@ static const op_row ops[] = {
 	{"QLinearSoftmax", "xszsz", "axis:i opset:i", 1, "com.microsoft"},
 	{"QGemm", "xszqszvsz", "transA:i transB:i", 1, "com.microsoft"},
 	{"DynamicQuantizeMatMul", "xqs?zv", "", 1, "com.microsoft"},
+	{"QAttention", "xqvss?izz", "num_heads:i unidirectional:i scale:r", 1, "com.microsoft"},
+	{"DynamicQuantizeLSTM", "xqqvivvvSZSZ", "hidden_size:i direction:e", 2, "com.microsoft"},
+	{"EmbedLayerNormalization", "iiwwwvv?ii", "epsilon:r", 3, "com.microsoft"},
+	{"QEmbedLayerNormalization", "iiqqqqqisssss?zzzzz", "epsilon:r", 2, "com.microsoft"},
+	{"GroupQueryAttention", "xxxxxii?wwi",
+	 "num_heads:i kv_num_heads:i do_rotary:i local_window_size:i softcap:r", 3,
+	 "com.microsoft"},
+	{"IsNaN", "x", "", 1, NULL},
+	{"IsInf", "x", "detect_negative:i", 1, NULL},
 };
 
 /* ---- constants ---- */
