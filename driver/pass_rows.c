@@ -88,6 +88,13 @@ run_requantize(qn_pipeline *p)
 }
 
 static qn_status
+check_and_requantize(qn_pipeline *p)
+{
+	QN_TRY(qn_check_noise(p));
+	return run_requantize(p);
+}
+
+static qn_status
 run_align(qn_pipeline *p)
 {
 	const int bits = p->opts->align != 0 ? p->opts->align : QN_FIX_DEFAULT;
@@ -173,7 +180,7 @@ const qn_pass_row qn_passes[] = {
 		 QN_STAGE_CALIBRATED, .change = qn_simplify, .flags = QN_PASS_OF_SOLVER},
 	[QN_PASS_REQUANTIZE] = {"requantize",
 				"fuse dequantize/quantize pairs, so that values stay integer",
-				QN_STAGE_CALIBRATED, .run = run_requantize},
+				QN_STAGE_CALIBRATED, .run = check_and_requantize},
 	[QN_PASS_ALIGN] = {"align",
 			   "round scales to small integers times powers of two (only with --align)",
 			   QN_STAGE_CALIBRATED, .run = run_align},

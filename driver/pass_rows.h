@@ -71,6 +71,8 @@ bool qn_pass_is_due(const qn_pipeline *p, const qn_pass_row *pass);
  * late (pass.stage); after it there are none. */
 qn_status qn_one_graph(qn_pipeline *p, const char *pass) QN_MUST_CHECK;
 qn_status qn_run_calibrate(qn_pipeline *p) QN_MUST_CHECK;
+/* Warns of a calibrated graph whose outputs are far from the float ones on the first samples (noise_check.c). */
+qn_status qn_check_noise(qn_pipeline *p) QN_MUST_CHECK;
 qn_status qn_run_repair(qn_pipeline *p) QN_MUST_CHECK;
 qn_requant_opts qn_requant_opts_of(const qn_compile_opts *o);
 /* What follows on a calibrated graph until it is integer: bind … legalize, without the verifier. */

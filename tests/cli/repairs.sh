@@ -10,8 +10,8 @@ test="--data $E/test_x.npy --labels $E/test_y.npy"
 # Weights of 2 bits are of no use as they are; repaired, they nearly are as good as those of 8.
 run eval $digits $test --weights-type i2 --min-accuracy 50
 [ "$code" -eq 4 ] || fail plain "exit code $code: weights of 2 bits need no repairs" stdout
-silent both eval $digits $test --weights-type i2 --weight-rounding adaptive --bias-correction --min-accuracy 95
-silent gptq eval $digits $test --weights-type i2 --weight-rounding gptq --bias-correction --min-accuracy 90
+distant both eval $digits $test --weights-type i2 --weight-rounding adaptive --bias-correction --min-accuracy 95
+distant gptq eval $digits $test --weights-type i2 --weight-rounding gptq --bias-correction --min-accuracy 90
 silent bias eval $digits $test --weights-type i4 --bias-correction --min-accuracy 98.5
 silent 8-bits eval $digits $test --weight-rounding adaptive --bias-correction --min-accuracy 98.5
 
