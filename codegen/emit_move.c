@@ -102,17 +102,26 @@ qn_emit_gather_blocks(qn_emitter *e, const qn_step *s, const void *args)
 	qn_emit_args_end(e);
 }
 
+/* kernel(&args, function, the operands, the result) */
+static void
+call_with(qn_emitter *e, const qn_step *s, const void *args, const char *function, uint32_t n,
+	  const qn_id *operand)
+{
+	open_call(e, s, args);
+	qn_buff(&e->run, ", %s", function);
+	for (uint32_t i = 0; i < n; i++)
+		qn_buff(&e->run, ", %s", qn_emit_ref(e, operand[i], QN_NPLAIN));
+	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
+	qn_emit_args_end(e);
+}
+
 /* What goes along axes of plain integers. */
 void
 qn_emit_plain_along(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_plain_along_call *c = args;
 
-	open_call(e, s, &c->args);
-	qn_buff(&e->run, ", %s", c->name);
-	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[0], QN_NPLAIN));
-	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
-	qn_emit_args_end(e);
+	call_with(e, s, &c->args, c->name, 1, s->in);
 }
 
 /* Arithmetic on plain integers, whatever the op is on quantized values. */
@@ -120,11 +129,7 @@ void
 qn_emit_plain(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_plain_call *c = args;
+	const qn_id operand[2] = {s->in[0], s->in[s->nin - 1]};
 
-	open_call(e, s, &c->args);
-	qn_buff(&e->run, ", %s", c->name);
-	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[0], QN_NPLAIN));
-	qn_buff(&e->run, ", %s", qn_emit_ref(e, s->in[s->nin - 1], QN_NPLAIN));
-	qn_buff(&e->run, ", %s);\n", qn_emit_ref(e, s->node, QN_NPLAIN));
-	qn_emit_args_end(e);
+	call_with(e, s, &c->args, c->name, 2, operand);
 }
