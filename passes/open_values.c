@@ -246,11 +246,7 @@ storage_of(const open_values *s, qn_id id)
 		return storage_of(s, from->in[0]);
 	for (qn_id k = 1; e == NULL && k < s->g->n; k++)
 		e = s->stored[k];
-	if (e == NULL)
-		return QN_STORAGE_I8;
-	if (e->bits > 8)
-		return QN_STORAGE_I16;
-	return e->is_signed ? QN_STORAGE_I8 : QN_STORAGE_U8;
+	return qn_storage_like(e);
 }
 
 /* A value that is 0 on all samples has the step of what it is computed from: a step of 1 can be more than

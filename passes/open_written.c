@@ -26,12 +26,8 @@ storage_of(const qn_graph *g, const qn_node *n)
 	n = qn_graph_node(g, n->in[0]);
 	while (n->nin == 1 && qn_rqz_moves(g, n))
 		n = qn_graph_node(g, n->in[0]);
-	if (n->op != QN_OP_dequantize)
-		return QN_STORAGE_I8;
-	const qn_elem *e = qn_graph_node(g, n->in[0])->type->elem;
-	if (e->bits > 8)
-		return QN_STORAGE_I16;
-	return e->is_signed ? QN_STORAGE_I8 : QN_STORAGE_U8;
+	return qn_storage_like(n->op == QN_OP_dequantize ? qn_graph_node(g, n->in[0])->type->elem
+							 : NULL);
 }
 
 static qn_id

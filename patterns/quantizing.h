@@ -16,6 +16,15 @@ struct qn_quantizing {
 	qn_quantizing_info info; /* opts as the host's callbacks see them */
 };
 
+/* The storage of activations that is that of the type; NULL: i8. */
+static inline qn_storage
+qn_storage_like(const qn_elem *e)
+{
+	if (e != NULL && e->bits > 8)
+		return QN_STORAGE_I16;
+	return e == NULL || e->is_signed ? QN_STORAGE_I8 : QN_STORAGE_U8;
+}
+
 /* quantize(x) with a fresh symbol, stored as activations are; bytes of a file with the parameters that it says. */
 qn_id qn_quantize_real(qn_model *m, qn_graph *g, qn_id x, const char *owner, const char *operand,
 		       const qn_quant_opts *opts);
