@@ -328,6 +328,9 @@ qn_status qn_type_check(const qn_types *t, const char *place, const qn_type *typ
 /* Number of elements; -1 when a dim is dynamic, the type unranked or a tuple, or the product
  * exceeds 2^40. */
 int64_t qn_type_count(const qn_type *type);
+/* The axis of `to`, a static shape that has the elements of `from` in the same order, on which those of axis `axis` are,
+ * whole and in order; -1: none. */
+int32_t qn_type_same_axis(const qn_type *from, int32_t axis, const qn_type *to);
 /* Index into the parameters of a PER_AXIS or SUB_CHANNEL element for the element at idx[rank]. */
 size_t qn_type_param_index(const qn_type *type, const int64_t *idx);
 

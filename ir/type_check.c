@@ -151,6 +151,26 @@ qn_type_check(const qn_types *t, const char *place, const qn_type *type)
 	return check(&w, type);
 }
 
+static int64_t
+elements_before(const qn_type *t, int32_t axis)
+{
+	int64_t n = 1;
+
+	for (int32_t k = 0; k < axis; k++)
+		n *= t->dim[k];
+	return n;
+}
+
+int32_t
+qn_type_same_axis(const qn_type *from, int32_t axis, const qn_type *to)
+{
+	for (int32_t k = 0; k < to->rank; k++)
+		if (to->dim[k] == from->dim[axis] &&
+		    elements_before(to, k) == elements_before(from, axis))
+			return k;
+	return -1;
+}
+
 size_t
 qn_type_param_index(const qn_type *type, const int64_t *idx)
 {

@@ -151,6 +151,9 @@ lift_from_cast(qn_rw *rw, const qn_match *m)
 	if ((qn_elem_is_quant(from) && from->gran == QN_SUB_CHANNEL) ||
 	    (qn_elem_is_quant(e) && e->gran == QN_SUB_CHANNEL))
 		return qn_rw_decline(rw, "it is quantized in blocks");
+	if (n->op == QN_OP_reshape && qn_elem_is_quant(from) && from->gran == QN_PER_AXIS &&
+	    qn_type_same_axis(qn_rw_node(rw, cast->in[0])->type, from->axis[0], n->type) < 0)
+		return qn_rw_decline(rw, "it merges or splits the axis of the scales");
 	qn_id y = qn_rw_add(rw, n->op, qn_rw_name(rw, cast->in[0]), 1, cast->in, n->attr, NULL);
 	return qn_rw_add(rw, cast->op, qn_rw_name(rw, m->at[X]), 1, &y, cast->attr, n->type);
 }

@@ -34,6 +34,7 @@ static const qn_rule rules[] = {
 	{"fold-constant", Q(QN_P_CONST(X)), qn_rqz_fold},
 	{"integer-cast", QN_P_OPN(cast, ROOT), qn_rqz_cast},
 	{"cast-back", QN_P_OPN(cast, ROOT), qn_rqz_cast_back},
+	{"regroup", QN_P_OPN(reshape, ROOT), qn_rqz_regroup},
 	{"finite", QN_P_OPN(is_nan, ROOT), qn_rqz_classify},
 	{"finite", QN_P_OPN(is_inf, ROOT), qn_rqz_classify},
 	{"finite", QN_P_OPN(where, ROOT), qn_rqz_where_never},

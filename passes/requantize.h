@@ -18,6 +18,7 @@
  *   requantize_acc.c        products of dequantized operands take quantized values
  *   requantize_dynamic.c    … of data whose scale is computed at run time
  *   requantize_weights.c    weights become signed, without zero points
+ *   requantize_regroup.c    … and scales that a reshape repeats
  *   requantize_blocks.c     products with weights in blocks
  *   requantize_table.c      constants with several scales that gather reads
  *   requantize_gaps.c       constants that a file leaves without parameters
@@ -183,6 +184,10 @@ qn_status qn_rqz_raise_weight_scales(qn_model *m, qn_graph *g, qn_graph **out) Q
  * there are none. */
 qn_status qn_rqz_widths(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
+/* e with these parameters along an axis; NULL: reported (requantize_moves.c). */
+const qn_elem *qn_rqz_along_axis(qn_model *m, const qn_elem *e, int32_t axis, size_t count,
+				 const double *scale, const int64_t *zp);
+
 /* The rules' callbacks, by file. */
 qn_rule_fn qn_rqz_hoist, qn_rqz_hoist_part, qn_rqz_shrink, qn_rqz_average;
 qn_rule_fn qn_rqz_leaky;
@@ -199,6 +204,7 @@ qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_p
 qn_rule_fn qn_rqz_batch_norm, qn_rqz_norm_parameters;
 qn_rule_fn qn_rqz_gather; /* requantize_table.c */
 qn_rule_fn qn_rqz_order, qn_rqz_order_compare;
+qn_rule_fn qn_rqz_regroup;                      /* requantize_regroup.c */
 qn_rule_fn qn_rqz_classify, qn_rqz_where_never; /* requantize_classify.c */
 qn_rule_fn qn_rqz_move_channels;                /* requantize_moves.c */
 qn_rule_fn qn_rqz_align_result;                 /* requantize_aligned.c */

@@ -20,26 +20,6 @@ typedef struct channels_move {
 	int32_t axis;
 } channels_move;
 
-static int64_t
-elements_before(const qn_type *t, int32_t axis)
-{
-	int64_t n = 1;
-
-	for (int32_t k = 0; k < axis; k++)
-		n *= t->dim[k];
-	return n;
-}
-
-/* The axis of x with the same elements as axis `axis` of y, which has all of x's in the same order; -1: none. */
-static int32_t
-same_place(const qn_type *x, const qn_type *y, int32_t axis)
-{
-	for (int32_t k = 0; k < x->rank; k++)
-		if (x->dim[k] == y->dim[axis] && elements_before(x, k) == elements_before(y, axis))
-			return k;
-	return -1;
-}
-
 static bool
 is_listed(const qn_list *l, int32_t axis, int32_t rank)
 {
@@ -58,7 +38,7 @@ axis_of_operand(const qn_node *n, const qn_type *x, int32_t axis)
 	const bool whole = same >= 0 && x->dim[same] == y->dim[axis];
 
 	if (qn_op_keeps_bytes(n->op))
-		return same_place(x, y, axis);
+		return qn_type_same_axis(y, axis, x);
 	switch ((int)n->op) {
 	case QN_OP_transpose:
 		return (int32_t)n->attr->perm.perm.v[axis];
@@ -82,25 +62,33 @@ axis_of_operand(const qn_node *n, const qn_type *x, int32_t axis)
 	}
 }
 
+const qn_elem *
+qn_rqz_along_axis(qn_model *m, const qn_elem *e, int32_t axis, size_t count, const double *scale,
+		  const int64_t *zp)
+{
+	const qn_elem *made = NULL;
+	qn_elem d = *e;
+	const qn_params *vec = NULL;
+
+	if (qn_params_intern(&m->types, "channels", NULL, count, 1, NULL, scale, zp, &vec) != QN_OK)
+		return NULL;
+	d.scale = qn_scale_vec(&m->types, vec);
+	d.axis = &axis;
+	return qn_elem_make(&m->types, "channels", &d, &made) == QN_OK ? made : NULL;
+}
+
 /* The root's parameters from channel `first` on, along axis `axis` of a value with `count` of them. */
 static const qn_elem *
 part_of(const channels_move *c, int32_t axis, int64_t first, int64_t count)
 {
 	qn_model *m = qn_rw_model(c->rw);
-	const qn_elem *e = c->type->elem, *made = NULL;
-	qn_elem d = *e;
+	const qn_elem *e = c->type->elem;
 	double *scale = QN_NEW(m->scratch, double, (size_t)count);
 	int64_t *zp = QN_NEW(m->scratch, int64_t, (size_t)count);
-	const qn_params *vec = NULL;
 
 	for (int64_t i = 0; i < count; i++)
 		qn_elem_param(&m->types, e, (size_t)(first + i), &scale[i], &zp[i]);
-	if (qn_params_intern(&m->types, "channels", NULL, (size_t)count, 1, NULL, scale, zp,
-			     &vec) != QN_OK)
-		return NULL;
-	d.scale = qn_scale_vec(&m->types, vec);
-	d.axis = &axis;
-	return qn_elem_make(&m->types, "channels", &d, &made) == QN_OK ? made : NULL;
+	return qn_rqz_along_axis(m, e, axis, (size_t)count, scale, zp);
 }
 
 /* The integers of x, quantized to e. */
