@@ -184,6 +184,24 @@ fill_first(qn_rw *rw, qn_id id)
 	return in[0] != 0 ? again(rw, id, in) : 0;
 }
 
+/* A constant [1, 1, K, N] as [K, N] where it multiplies values of as many dimensions, whose result stays the same. */
+static qn_id
+as_matrix(qn_rw *rw, const qn_node *n)
+{
+	const qn_type *t = qn_rw_node(rw, n->in[1])->type;
+	const bool fits = qn_rw_node(rw, n->in[0])->type->rank >= t->rank;
+
+	if (n->op != QN_OP_matmul || t->rank <= 2 || !fits ||
+	    qn_type_count(t) != t->dim[t->rank - 2] * t->dim[t->rank - 1])
+		return n->in[1];
+	qn_types *types = &qn_rw_model(rw)->types;
+	const qn_tensor *w = qn_rw_node(rw, n->in[1])->value;
+	return qn_rw_const(rw, qn_rw_name(rw, n->in[1]),
+			   qn_tensor_of(qn_rw_model(rw)->arena,
+					qn_type_plain(types, QN_PLAIN_f32, 2, &t->dim[t->rank - 2]),
+					w->data));
+}
+
 /* product(dequantize(x), const w) */
 qn_id
 qn_rqz_fill_weights(qn_rw *rw, const qn_match *m)
@@ -198,10 +216,16 @@ qn_rqz_fill_weights(qn_rw *rw, const qn_match *m)
 	if (!fills(rw) || !is_float_const(rw, n->in[1]) || !has_quantized(rw, n->in[0]) ||
 	    qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is not a product of quantized values and a constant");
-	const int32_t axis = channels_of(n, qn_rw_node(rw, n->in[1])->type);
-	const qn_elem *e = axis >= 0 ? weights_elem(rw, n->in[1], axis) : NULL;
+	in[1] = as_matrix(rw, n);
+	n = qn_rw_node(rw, m->root);
+	const int32_t axis = in[1] != 0 ? channels_of(n, qn_rw_node(rw, in[1])->type) : -1;
+	if (axis < 0) { /* a matrix for each of a batch: one scale */
+		in[1] = in[1] != 0 ? dequantized(rw, in[1], 8, true) : 0;
+		return in[1] != 0 ? again(rw, m->root, in) : 0;
+	}
+	const qn_elem *e = weights_elem(rw, in[1], axis);
 	if (e == NULL)
-		return qn_rw_decline(rw, "the constant is not a weight matrix");
+		return 0;
 	in[1] = qn_rqz_quantize(rw, in[1], e, name);
 	in[1] = qn_rw_add(rw, QN_OP_dequantize, name, 1, &in[1], NULL, NULL);
 	return again(rw, m->root, in);
