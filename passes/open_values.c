@@ -156,6 +156,18 @@ is_gate(const open_values *s, const qn_node *user, qn_id id)
 	       (user->in[0] == n->in[0] || user->in[1] == n->in[0]);
 }
 
+/* Whether operand i of a node that computes in float is left: where the result is a truth value or an index, which never
+ * stays in float itself, the operand is. */
+static bool
+reads_left(const open_values *s, qn_id id, uint32_t i)
+{
+	const qn_type *t = qn_graph_node(s->g, id)->type;
+
+	return is_left(s, id) ||
+	       (!t->is_tuple && t->elem->kind == QN_ELEM_PLAIN && !qn_elem_is_float(t->elem) &&
+		is_left(s, qn_graph_node(s->g, id)->in[i]));
+}
+
 static void
 note_readers(open_values *s)
 {
@@ -169,8 +181,8 @@ note_readers(open_values *s)
 			if (n->op == QN_OP_dynamic_fake_quant ||
 			    (s->levels[id] && qn_rqz_moves(s->g, n)))
 				s->levels[n->in[i]] = true;
-			if (n->op != QN_OP_quantize && !qn_rqz_moves(s->g, n) && is_left(s, id) &&
-			    !is_gate(s, n, n->in[i]))
+			if (n->op != QN_OP_quantize && !qn_rqz_moves(s->g, n) &&
+			    reads_left(s, id, i) && !is_gate(s, n, n->in[i]))
 				s->pair_reads[n->in[i]] = true;
 		}
 	}

@@ -4,6 +4,8 @@
  *   less(dequantize(q), c)     ->  less(q, t)         t: the first quantized value that is c or more
  *   greater(dequantize(q), c)  ->  greater(q, t - 1)  where it is more than c
  *
+ *   greater(dequantize(q), 0)  ->  greater(scast(q), 0)      plain integers, where no value of q has a zero point: sums too
+ *
  * Dequantized in f32, as the file means it, quantized values have an order, so that a constant has its place among
  * them.  One that is beyond all of them, or equal to none, is compared in 16 bits. */
 #include "passes/requantize_gaps.h"
@@ -101,7 +103,57 @@ widened(qn_rw *rw, qn_id q, const qn_elem *e)
 			 to);
 }
 
-/* Comparisons of dequantized values of 8 bits and one scale with a constant, on either side. */
+static bool
+is_zero(const qn_tensor *c)
+{
+	for (int64_t i = 0; i < qn_type_count(c->type); i++)
+		if (qn_tensor_f64(c, i) != 0)
+			return false;
+	return true;
+}
+
+/* Whether the integers have the signs of the values that they stand for. */
+static bool
+has_signs(const qn_types *t, const qn_type *q)
+{
+	const qn_elem *e = q->elem;
+	double scale;
+	int64_t zp = 0;
+
+	if (e->kind != QN_ELEM_UNIFORM || !e->is_signed || e->bits < 8 || qn_type_count(q) < 1 ||
+	    e->gran == QN_SUB_CHANNEL)
+		return false;
+	const int64_t n = e->gran == QN_PER_AXIS ? q->dim[e->axis[0]] : 1;
+	for (int64_t i = 0; i < n && zp == 0; i++)
+		qn_elem_param(t, e, (size_t)i, &scale, &zp);
+	return zp == 0;
+}
+
+/* As signs: the comparison of plain integers with 0; in: q, at other - 1, and the constant, at `at`. */
+static qn_id
+compare_signs(qn_rw *rw, qn_id id, const qn_id *operand, uint32_t at)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+	const qn_node *n = qn_rw_node(rw, id);
+	const qn_type *q = qn_rw_node(rw, operand[1 - at])->type;
+	const qn_elem *plain = qn_elem_plain(t, q->elem->plain);
+	qn_id in[2];
+	void *data;
+
+	in[1 - at] = qn_rw_add(rw, QN_OP_scast, NULL, 1, &operand[1 - at], NULL,
+			       qn_type_with_elem(t, q, plain));
+	in[at] = qn_rw_const(rw, NULL,
+			     qn_tensor_new(qn_rw_model(rw)->arena,
+					   qn_type_plain(t, plain->plain, 0, NULL),
+					   &data)); /* a new tensor is of zeros */
+	n = qn_rw_node(rw, id);
+	return in[0] != 0 && in[1] != 0
+		       ? qn_rw_add(rw, n->op, qn_rw_name(rw, id), 2, in, n->attr, NULL)
+		       : 0;
+}
+
+/* Comparisons of dequantized values of 8 bits and one scale with a constant, on either side; of all values without zero
+ * points with 0. */
 qn_id
 qn_rqz_compare_constant(qn_rw *rw, const qn_match *m)
 {
@@ -114,6 +166,16 @@ qn_rqz_compare_constant(qn_rw *rw, const qn_match *m)
 			rw,
 			"another op, not of a file that came quantized, or it is to stay in float");
 	const uint32_t at = is_float_const(rw, n->in[1]) ? 1 : 0;
+	const qn_node *dq = qn_rw_node(rw, n->in[1 - at]);
+	if (is_float_const(rw, n->in[at]) && dq->op == QN_OP_dequantize &&
+	    is_zero(qn_rw_node(rw, n->in[at])->value) &&
+	    qn_type_count(qn_rw_node(rw, n->in[at])->type) == 1 &&
+	    has_signs(t, qn_rw_node(rw, dq->in[0])->type)) {
+		const qn_id operand[2] = {at == 0 ? n->in[0] : dq->in[0],
+					  at == 0 ? dq->in[0] : n->in[1]};
+
+		return compare_signs(rw, m->root, operand, at);
+	}
 	const qn_elem *e = qn_rqz_operand_elem(rw, n->in[1 - at]);
 	if (!is_float_const(rw, n->in[at]) ||
 	    qn_rw_node(rw, n->in[1 - at])->op != QN_OP_dequantize || e == NULL ||
