@@ -2,6 +2,7 @@
 /* pin.c - see pin.h. */
 #include "ir/pin.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "ir/buf.h"
@@ -156,9 +157,8 @@ put_text(making *k, const char *s, size_t n, int64_t i, float *reals)
 		return wrong(k, qn_buf_str(&b));
 	}
 	if (reals == NULL)
-		return v <= -0x1p63 || v >= 0x1p63
-			       ? beyond(k, i, given)
-			       : wrong_number(k, i, given, "integers are expected");
+		return fabs(v) >= 0x1p63 ? beyond(k, i, given)
+					 : wrong_number(k, i, given, "integers are expected");
 	reals[i] = (float)v;
 	if (reals[i] - reals[i] != 0 && v - v == 0)
 		return wrong_number(k, i, given, "this is outside the range of f32");
