@@ -34,11 +34,11 @@ attention(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	const qn_onnx_params data = {.scale = n->in[3], .zp = qn_onnx_in(n, 6), .axis = -1};
 	const qn_onnx_params weights = {.scale = n->in[4], .zp = qn_onnx_in(n, 7), .axis = -1};
-	const qn_id in[] = {qn_onnx_product_data(o, n->in[0], &data),
-			    qn_onnx_dequantize(o, n->in[1], &weights), n->in[2], qn_onnx_in(n, 5),
-			    qn_onnx_in(n, 8)};
+	const qn_id x = qn_onnx_product_data(o, n->in[0], &data);
+	const qn_id w = qn_onnx_dequantize(o, n->in[1], &weights);
+	const qn_id in[] = {x, w, n->in[2], qn_onnx_in(n, 5), qn_onnx_in(n, 8)};
 
-	if (in[0] != 0 && in[1] != 0)
+	if (x != 0 && w != 0)
 		run_composition(o, n, "Attention", QN_COUNT(in), in, out);
 }
 

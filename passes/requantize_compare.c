@@ -134,7 +134,6 @@ static qn_id
 compare_signs(qn_rw *rw, qn_id id, const qn_id *operand, uint32_t at)
 {
 	qn_types *t = &qn_rw_model(rw)->types;
-	const qn_node *n = qn_rw_node(rw, id);
 	const qn_type *q = qn_rw_node(rw, operand[1 - at])->type;
 	const qn_elem *plain = qn_elem_plain(t, q->elem->plain);
 	qn_id in[2];
@@ -146,7 +145,7 @@ compare_signs(qn_rw *rw, qn_id id, const qn_id *operand, uint32_t at)
 			     qn_tensor_new(qn_rw_model(rw)->arena,
 					   qn_type_plain(t, plain->plain, 0, NULL),
 					   &data)); /* a new tensor is of zeros */
-	n = qn_rw_node(rw, id);
+	const qn_node *n = qn_rw_node(rw, id);
 	return in[0] != 0 && in[1] != 0
 		       ? qn_rw_add(rw, n->op, qn_rw_name(rw, id), 2, in, n->attr, NULL)
 		       : 0;
