@@ -129,7 +129,8 @@ has_signs(const qn_types *t, const qn_type *q)
 	return zp == 0;
 }
 
-/* As signs: the comparison of plain integers with 0; in: q, at other - 1, and the constant, at `at`. */
+/* The comparison of plain integers with 0, in place of node id.  operand: the constant at index `at`, beside it the
+ * quantized values. */
 static qn_id
 compare_signs(qn_rw *rw, qn_id id, const qn_id *operand, uint32_t at)
 {

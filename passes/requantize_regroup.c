@@ -125,18 +125,19 @@ qn_rqz_regroup(qn_rw *rw, const qn_match *match)
 		return qn_rw_decline(rw, "it does not repeat the scales of a file's constant");
 	const qn_elem *e = c.constant->type->elem;
 	const int64_t n = qn_type_count(t);
-	float *code = QN_NEW(m->scratch, float, (size_t)n),
+	float *stored = QN_NEW(m->scratch, float, (size_t)n),
 	      *of = QN_NEW(m->scratch, float, (size_t)n);
 	const int32_t axis = e->axis[0];
 	int64_t each = 1; /* elements of a channel in a row */
 	for (int32_t k = axis + 1; k < c.constant->type->rank; k++)
 		each *= c.constant->type->dim[k];
 	for (int64_t i = 0; i < n; i++) {
-		code[i] = (float)qn_tensor_i64(c.constant, i);
+		stored[i] = (float)qn_tensor_i64(c.constant, i);
 		of[i] = (float)(i / each % c.constant->type->dim[axis]);
 	}
-	const qn_tensor *codes = moved(rw, &c, code), *which = moved(rw, &c, of);
-	if (codes == NULL || which == NULL)
+	const qn_tensor *values = moved(rw, &c, stored);
+	const qn_tensor *which = values != NULL ? moved(rw, &c, of) : NULL;
+	if (values == NULL || which == NULL)
 		return 0;
 	int64_t *scale = QN_NEW(m->scratch, int64_t, (size_t)n);
 	const int32_t to = axis_of(which, scale);
@@ -147,7 +148,7 @@ qn_rqz_regroup(qn_rw *rw, const qn_match *match)
 		return 0;
 	qn_tensor *w = qn_tensor_new(m->arena, qn_type_with_elem(&m->types, t, made), &data);
 	for (int64_t i = 0; i < n; i++)
-		qn_store_i64(data, made->plain, i, (int64_t)((const float *)codes->data)[i]);
+		qn_store_i64(data, made->plain, i, (int64_t)((const float *)values->data)[i]);
 	const qn_id q = qn_rw_const(rw, NULL, w);
 	return q != 0 ? qn_rw_add(rw, QN_OP_dequantize, qn_rw_name(rw, match->root), 1, &q, NULL,
 				  NULL)

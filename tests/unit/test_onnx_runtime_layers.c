@@ -121,7 +121,7 @@ test_grouped_attention(void **state)
 	GIVES(data(128, 5), 2e-6, -0.9327466, -0.8650646, -0.3726627, 0.1857076);
 }
 
-/* A past that is not full: what is behind its keys does not count. */
+/* A past that is larger than what it holds: rows after the valid ones are masked. */
 static void
 test_grouped_attention_part_of_past(void **state)
 {
@@ -267,6 +267,7 @@ test_refused(void **state)
 		const char *op, *in, *id, *text;
 	} rows[] = {
 		{"GroupQueryAttention", "x,,,,,n,n,,,,,x", "import.input", "sinks"},
+		{"GroupQueryAttention", "odd,,,,,n,n", "import.input", "63 packed elements"},
 		{"GroupQueryAttention", "x,,,,,two,n", "import.input", "for each of 1 batches"},
 		{"QAttention", "x,x,x", "import.input", "it takes 5 at least"},
 		{"DynamicQuantizeLSTM", "x,w,w", "import.input", "the scales of the weights"},
@@ -278,6 +279,7 @@ test_refused(void **state)
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
 		another_file();
 		onx_input(file, "x", ONX_FLOAT, "1,1,64");
+		onx_input(file, "odd", ONX_FLOAT, "1,1,63");
 		onx_tensor(file, "n", ONX_INT32, "1", (const int32_t[]){0}, 4);
 		onx_tensor(file, "two", ONX_INT32, "2", (const int32_t[]){0, 0}, 8);
 		spreads("w", "1,4,4", 3, 8);
