@@ -103,8 +103,8 @@ looks_at_parts(const qn_pipeline *p)
 }
 
 /* Whether loops are written out: where an option says so, or what is done with the graph looks at nodes that compute
- * once in a run.  Values that loops carry get parameters only
- * from quantize, or from samples. */
+ * once in a run.  Values that loops carry get parameters only from quantize, or from
+ * samples. */
 static bool
 writes_loops_out(const qn_pipeline *p)
 {

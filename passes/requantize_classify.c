@@ -21,24 +21,14 @@ qn_rqz_classify(qn_rw *rw, const qn_match *m)
 	return qn_rw_const(rw, qn_rw_name(rw, m->root), none);
 }
 
-/* The constant is true nowhere. */
-static bool
-is_never(const qn_node *n)
-{
-	if (n->op != QN_OP_const || n->type->elem->plain != QN_PLAIN_bool)
-		return false;
-	for (int64_t i = 0; i < qn_type_count(n->type); i++)
-		if (qn_tensor_f64(n->value, i) != 0)
-			return false;
-	return true;
-}
-
 qn_id
 qn_rqz_where_never(qn_rw *rw, const qn_match *m)
 {
 	const qn_node *n = qn_rw_node(rw, m->root);
 
-	if (!is_never(qn_rw_node(rw, n->in[0])) || qn_rw_node(rw, n->in[2])->type != n->type)
+	const qn_node *condition = qn_rw_node(rw, n->in[0]);
+	if (condition->op != QN_OP_const || !is_all_zero(condition->value) ||
+	    qn_rw_node(rw, n->in[2])->type != n->type)
 		return qn_rw_decline(rw, "its condition is not false, or it repeats values");
 	return n->in[2];
 }

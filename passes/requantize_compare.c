@@ -103,15 +103,6 @@ widened(qn_rw *rw, qn_id q, const qn_elem *e)
 			 to);
 }
 
-static bool
-is_zero(const qn_tensor *c)
-{
-	for (int64_t i = 0; i < qn_type_count(c->type); i++)
-		if (qn_tensor_f64(c, i) != 0)
-			return false;
-	return true;
-}
-
 /* Whether the integers have the signs of the values that they stand for. */
 static bool
 has_signs(const qn_types *t, const qn_type *q)
@@ -168,7 +159,7 @@ qn_rqz_compare_constant(qn_rw *rw, const qn_match *m)
 	const uint32_t at = is_float_const(rw, n->in[1]) ? 1 : 0;
 	const qn_node *dq = qn_rw_node(rw, n->in[1 - at]);
 	if (is_float_const(rw, n->in[at]) && dq->op == QN_OP_dequantize &&
-	    is_zero(qn_rw_node(rw, n->in[at])->value) &&
+	    is_all_zero(qn_rw_node(rw, n->in[at])->value) &&
 	    qn_type_count(qn_rw_node(rw, n->in[at])->type) == 1 &&
 	    has_signs(t, qn_rw_node(rw, dq->in[0])->type)) {
 		const qn_id operand[2] = {at == 0 ? n->in[0] : dq->in[0],

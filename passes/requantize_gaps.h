@@ -39,6 +39,15 @@ is_float_const(const qn_rw *rw, qn_id id)
 	return n->op == QN_OP_const && qn_type_is_f32(n->type) && qn_type_count(n->type) > 0;
 }
 
+static inline bool
+is_all_zero(const qn_tensor *c)
+{
+	for (int64_t i = 0; i < qn_type_count(c->type); i++)
+		if (qn_tensor_f64(c, i) != 0)
+			return false;
+	return true;
+}
+
 /* The node again with other operands. */
 static inline qn_id
 again(qn_rw *rw, qn_id id, const qn_id *in)
