@@ -327,6 +327,9 @@ reason(const survey *s, qn_id id)
 		return reason_of_reader(s, n);
 	if (qn_rqz_moves(g, n))
 		return reason_of_move(s, id, n);
+	if (n->op == QN_OP_lrn && !g->model->opened)
+		return "the ops that it is written out in have no ranges; samples give them some: "
+		       "--calib SAMPLES";
 	if (qn_int_impl_get(n->op) == NULL && qn_opinfo_of(n)->behaviour == QN_NONE)
 		return qn_left_or_recalibrate(g->model,
 					      "the op has no integer implementation, and quantized "

@@ -26,6 +26,11 @@ static const struct {
 	{"no pattern",
 	 "(" F ") {\n  %s = exp %f\n  %q = quantize %s : " Q("2x4") "\n  return %q\n}\n", "exp 's'",
 	 "no quantizer pattern of the scheme takes it", false, true},
+	{"an lrn without samples",
+	 "(%x: tensor<1x1x2x4x!quant.uniform<i8:f32, 0.1:3>>) {\n  %d = dequantize %x\n  %s = lrn "
+	 "%d {size=3}\n"
+	 "  %q = quantize %s : " Q("1x1x2x4") "\n  return %q\n}\n",
+	 "lrn 's'", "samples give them some: --calib SAMPLES", false, false},
 	{"a scatter that adds",
 	 "(" X ", %u: tensor<2x4x!quant.uniform<i8:f32, 0.1:3>>) {\n  %d = dequantize %x\n  %e = "
 	 "dequantize %u\n"
