@@ -2,12 +2,15 @@
 /* kernels_blocks_vector.c - which layers with weights in blocks the kernels of runtime/kernels/vector_weight_blocks.h take,
  * and their constants: weights as those of dense layers (kernels_vector.c), and as scales
  *
- *   number of blocks, whether there are offsets, lengths of the blocks in vectors, then of eight channels
+ *   number of blocks, OFFSETS and NARROW, lengths of the blocks in vectors, then of eight channels
  *       bias, multipliers, two words of shifts | mantissas of block 0, upper halves: offsets | of block 1 … */
 #include "codegen/block_layer.h"
 #include "codegen/kernels_blocks.h"
 
 enum { LANES = 16, CHANNELS = 8, MOST_BLOCK = 65536, MOST_SHIFT = 30 };
+
+/* What the second word of the scales says: there are offsets; no weight is -128. */
+enum { OFFSETS = 1, NARROW = 2 };
 
 const char *
 qn_fits_blocks_vector(const qn_step_facts *f)
@@ -54,6 +57,17 @@ pack_eight(const qn_block_layer *b, int32_t o, int32_t *to)
 	return to + 2 * CHANNELS + 2;
 }
 
+static bool
+is_narrow(const qn_layer *l)
+{
+	const int64_t n = (int64_t)l->channels * l->depth;
+
+	for (int64_t i = 0; l->bits == 8 && i < n; i++)
+		if (qn_tensor_i64(l->w, i) == INT8_MIN)
+			return false;
+	return true;
+}
+
 static const int32_t *
 pack_scales(const qn_block_layer *b, int32_t *n, qn_arena *a)
 {
@@ -62,7 +76,7 @@ pack_scales(const qn_block_layer *b, int32_t *n, qn_arena *a)
 	int32_t *scale = QN_NEW(a, int32_t, (size_t)(2 + b->blocks + eights * words)), *to = scale;
 
 	*to++ = b->blocks;
-	*to++ = b->offset != NULL;
+	*to++ = (b->offset != NULL ? OFFSETS : 0) | (is_narrow(&b->l) ? NARROW : 0);
 	for (int32_t i = 0; i < b->blocks; i++)
 		*to++ = (b->length[i] + LANES - 1) / LANES;
 	for (int32_t o = 0; o < eights * CHANNELS; o += CHANNELS) {
@@ -118,7 +132,7 @@ qn_pack_dense_blocks_vector(const qn_step_facts *f, qn_arena *a)
 static size_t
 totals(const int32_t *scale)
 {
-	return scale[1] != 0 ? 4 * (size_t)scale[0] : 0;
+	return (scale[1] & OFFSETS) != 0 ? 4 * (size_t)scale[0] : 0;
 }
 
 size_t

@@ -6,7 +6,8 @@
 
 enum { BYTES = 36000, WORDS = 256, FEW_WORDS = 16, JOBS = 1200 };
 
-static int8_t x[BYTES], y[BYTES], w[BYTES], work[BYTES], native[BYTES], portable[BYTES];
+static int8_t x[BYTES], y[BYTES], w[BYTES], all_w[BYTES], native[BYTES], portable[BYTES];
+static _Alignas(int32_t) int8_t work[BYTES]; /* words first, where blocks have offsets */
 static int32_t words[WORDS];
 /* Of blocks of so many channels: bias, multipliers, shifts. */
 static void
@@ -78,6 +79,33 @@ draw_dense(job *j)
 	draw_scales(8);
 }
 
+/* Weights in blocks, of which a long one has more products than 16 bits take; -128 among them or not. */
+static void
+draw_blocks(job *j)
+{
+	const int32_t blocks = pick(1, 5), offsets = pick(0, 1), narrow = pick(0, 1);
+	int32_t *to = words, in = 0;
+
+	draw_dense(j);
+	*to++ = blocks;
+	*to++ = offsets + (narrow || j->four ? 2 : 0);
+	for (int32_t i = 0; i < blocks; i++, in += 16 * *to++)
+		*to = pick(0, 2) > 0 ? pick(1, 4) : pick(1, 20);
+	j->dense.in = in - pick(0, 15);
+	j->dense.out = pick(1, 17);
+	j->dense.w = narrow ? w : all_w;
+	for (int32_t o = 0; o < j->dense.out; o += 8) {
+		for (int32_t i = 0; i < 16; i++)
+			*to++ = i < 8 ? pick(-100000, 100000) : pick(1 << 30, INT32_MAX);
+		for (int32_t i = 0; i < 2; i++)
+			*to++ = (int32_t)((uint32_t)(0xf0 | pick(0, 15)) * 0x01010101u);
+		for (int32_t i = 0; i < 8 * blocks; i++)
+			*to++ = offsets != 0
+					? pick(INT16_MIN, INT16_MAX) * 65536 + pick(0, UINT16_MAX)
+					: pick(INT16_MIN, INT16_MAX);
+	}
+}
+
 static void
 draw_pool(job *j)
 {
@@ -108,6 +136,10 @@ draw(job *j, int n)
 		draw_bytes(x, BYTES, -128);
 		draw_bytes(y, BYTES, -128);
 		draw_bytes(w, BYTES, -127); /* neighbouring products of depthwise weights fit */
+		draw_bytes(all_w, BYTES, -128);
+		for (int32_t i = 0; i < BYTES; i++) /* two of -128 do not fit eight inputs apart */
+			if (i % 16 >= 8 && all_w[i] == -128)
+				all_w[i] = -127;
 	}
 	for (int32_t i = 0; i < FEW_WORDS; i++)
 		words[i] = pick(0, 3) > 0 ? (int32_t)((uint32_t)pick(0, INT32_MAX) << pick(0, 31))
@@ -121,6 +153,8 @@ draw(job *j, int n)
 		draw_conv(j, 1, 8);
 	else if (j->kind == JOB_DENSE)
 		draw_dense(j);
+	else if (j->kind == JOB_BLOCKS)
+		draw_blocks(j);
 	else if (j->kind == JOB_POOL)
 		draw_pool(j);
 	else

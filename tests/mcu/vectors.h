@@ -7,6 +7,7 @@
 #include "runtime/kernels/vector_dense.h"
 #include "runtime/kernels/vector_depthwise.h"
 #include "runtime/kernels/vector_elementwise.h"
+#include "runtime/kernels/vector_weight_blocks.h"
 #include "runtime/kernels/vector_wide.h"
 
 typedef enum job_kind {
@@ -15,6 +16,7 @@ typedef enum job_kind {
 	JOB_WIDE,
 	JOB_DEPTHWISE,
 	JOB_DENSE,
+	JOB_BLOCKS,
 	JOB_ADD,
 	JOB_POOL,
 } job_kind;

@@ -109,6 +109,10 @@ RUN(const job *j)
 	case JOB_DENSE:
 		(j->four ? qn_dense_vector_w4 : qn_dense_vector)(&j->dense, j->x, j->work, j->z);
 		break;
+	case JOB_BLOCKS:
+		(j->four ? qn_dense_blocks_vector_w4 : qn_dense_blocks_vector)(&j->dense, j->x,
+									       j->work, j->z);
+		break;
 	case JOB_ADD:
 		qn_add_linear_vector(&j->add, j->x, j->y, j->z);
 		break;

@@ -6,6 +6,9 @@
 #include "codegen/kernels_blocks.h"
 #include "tests/unit/layer_rig.h"
 
+/* Of the last dense layer over vectors: the second word of its scales. */
+static int32_t flags;
+
 static bool
 call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int8_t *y)
 {
@@ -29,9 +32,10 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 		qn_dense_blocks_dsp_s16w4(s->args, (const void *)x[0], work, (void *)y);
 	else if (strcmp(name, "qn_conv2d_blocks_vector") == 0)
 		qn_conv2d_blocks_vector(s->args, x[0], work, y);
-	else if (strcmp(name, "qn_dense_blocks_vector") == 0)
+	else if (strcmp(name, "qn_dense_blocks_vector") == 0) {
+		flags = ((const qn_dense_vector_args *)s->args)->scale[1];
 		qn_dense_blocks_vector(s->args, x[0], work, y);
-	else if (strcmp(name, "qn_conv2d_blocks_vector_w4") == 0)
+	} else if (strcmp(name, "qn_conv2d_blocks_vector_w4") == 0)
 		qn_conv2d_blocks_vector_w4(s->args, x[0], work, y);
 	else if (strcmp(name, "qn_dense_blocks_vector_w4") == 0)
 		qn_dense_blocks_vector_w4(s->args, x[0], work, y);
@@ -271,6 +275,38 @@ test_least_weights(void **state)
 	}
 }
 
+/* Constants for vectors say whether a weight is -128, which AVX2 has no sign for, and whether there are offsets. */
+static void
+test_flags(void **state)
+{
+	(void)state;
+	for (int k = 0; k < 4; k++) {
+		int8_t w[3 * 32];
+		builder b;
+
+		for (int i = 0; i < 3 * 32; i++)
+			w[i] = (int8_t)(i % 255 - 127);
+		w[95] = k % 2 == 0 ? -128 : -127;
+		build_begin(&b, "net", (uint64_t)k + 1);
+		layer l = {.op = QN_OP_dense,
+			   .x = "tensor<1x32x!quant.uniform<i8:f32, 0.5:3>>",
+			   .w = k < 2 ? "tensor<3x32x!quant.uniform<i8:f32:{0:1, 1:16}, "
+					"{{0.015625, 0.03125}, {0.015625, 0.03125}, {0.015625, "
+					"0.03125}}>>"
+				      : "tensor<3x32x!quant.uniform<i8:f32:{0:1, 1:16}, "
+					"{{0.015625:5, 0.03125:0}, {0.015625:0, 0.03125:9}, "
+					"{0.015625:0, 0.03125:0}}>>",
+			   .weight = w,
+			   .y = "i8:f32, 60.5:0",
+			   .x_lo = -128,
+			   .x_hi = 127};
+		assert_string_equal(check_layer(&b, &l, "x86-64-avx512vnni", call),
+				    "qn_dense_blocks_vector");
+		assert_int_equal(flags, (k % 2 == 0 ? 0 : 2) + (k < 2 ? 0 : 1));
+		build_end(&b);
+	}
+}
+
 /* Inner sums of the longest blocks, all weights and inputs at their ends, do not come apart. */
 static void
 test_longest_blocks(void **state)
@@ -314,9 +350,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_dense),
-		cmocka_unit_test(test_conv),
-		cmocka_unit_test(test_least_weights),
+		cmocka_unit_test(test_dense),          cmocka_unit_test(test_conv),
+		cmocka_unit_test(test_least_weights),  cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_longest_blocks),
 	};
 
