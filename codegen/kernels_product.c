@@ -340,18 +340,29 @@ fits_matmul_columns(const qn_step_facts *f)
 					    "by side";
 }
 
+/* Offsets of eight terms of a column are numbers of 16 bits. */
+static const char *
+fits_matmul_near_columns(const qn_step_facts *f)
+{
+	const char *why = fits_matmul_columns(f);
+
+	return why != NULL || matmul_args(f)->b_k < 8192 ? why : "a row of columns is too long";
+}
+
 #define MATMUL                                                                                     \
 	.args = "qn_matmul_args", .families = QN_ALL_FAMILIES, QN_CODES_2,                         \
 	.pointer = {SCALES(qn_matmul_args)}
 
-#define MATMUL_DSP                                                                                 \
+#define MATMUL16(which, features)                                                                  \
 	.args = "qn_matmul_args", .families = 1 << QN_FAMILY_s16, QN_CODES_2,                      \
-	.pointer = {SCALES(qn_matmul_args)}, .needs = QN_TARGET_DSP,                               \
-	.fused = QN_FUSED(qn_matmul_args, n)
+	.pointer = {SCALES(qn_matmul_args)}, .needs = features,                                    \
+	.fused = QN_FUSED(qn_matmul_args, n), .fits = fits_matmul_##which
 
 static const qn_kernel matmul[] = {
-	{.name = "qn_matmul_terms_dsp", MATMUL_DSP, .fits = fits_matmul_terms},
-	{.name = "qn_matmul_columns_dsp", MATMUL_DSP, .fits = fits_matmul_columns},
+	{.name = "qn_matmul_terms_dsp", MATMUL16(terms, QN_TARGET_DSP)},
+	{.name = "qn_matmul_columns_dsp", MATMUL16(columns, QN_TARGET_DSP)},
+	{.name = "qn_matmul_terms_vector", MATMUL16(terms, QN_TARGET_VECTORS)},
+	{.name = "qn_matmul_columns_vector", MATMUL16(near_columns, QN_TARGET_VECTORS)},
 	{.name = "qn_matmul_q", MATMUL, .fused = QN_FUSED(qn_matmul_args, n)},
 	{.name = "qn_matmul_acc_o", MATMUL},
 };

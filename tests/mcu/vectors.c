@@ -9,6 +9,7 @@ enum { BYTES = 36000, WORDS = 256, FEW_WORDS = 16, JOBS = 1200 };
 static int8_t x[BYTES], y[BYTES], w[BYTES], all_w[BYTES], native[BYTES], portable[BYTES];
 static _Alignas(int32_t) int8_t work[BYTES]; /* words first, where blocks have offsets */
 static int32_t words[WORDS];
+static int16_t halves[BYTES / 2];
 /* Of blocks of so many channels: bias, multipliers, shifts. */
 static void
 draw_scales(int32_t block)
@@ -127,10 +128,44 @@ draw_pool(job *j)
 	a->hi = pick(0, 127);
 }
 
+/* a [m, k] and b [n, k] or [k, n]; of some, all values are ends. */
+static void
+draw_matmul(job *j)
+{
+	qn_matmul_args *p = &j->matmul;
+	static int8_t shift[40];
+	const int32_t ends = pick(0, 3) == 0;
+
+	memset(p, 0, sizeof(*p));
+	p->dim[0] = p->dim[1] = p->dim[2] = p->dim[3] = 1;
+	p->m = pick(1, 3);
+	p->k = pick(1, 70);
+	p->n = pick(1, 40);
+	p->a_m = p->k;
+	p->a_k = 1;
+	p->b_n = pick(0, 1) == 0 ? 1 : p->k;
+	p->b_k = p->b_n == 1 ? p->n : 1;
+	p->lo = INT16_MIN;
+	p->hi = INT16_MAX;
+	p->mode = QN_RQ_SINGLE;
+	p->mult_n = pick(0, 1) == 0 ? 1 : p->n;
+	p->mult = words;
+	p->shift = shift;
+	for (int32_t i = 0; i < 40; i++) {
+		words[i] = pick(1 << 30, INT32_MAX);
+		shift[i] = (int8_t)-pick(10, 31);
+	}
+	memcpy(halves, x, BYTES);
+	for (int32_t i = 0; ends && i < BYTES / 2; i++)
+		halves[i] = pick(0, 2) == 0 ? INT16_MAX : INT16_MIN;
+	j->a = halves;
+	j->b = halves + 3 * 70;
+}
+
 static void
 draw(job *j, int n)
 {
-	j->kind = (job_kind)pick(JOB_PRIMITIVES, JOB_POOL);
+	j->kind = (job_kind)pick(JOB_PRIMITIVES, JOB_MATMUL);
 	j->four = pick(0, 1);
 	if (n % 16 == 0) {
 		draw_bytes(x, BYTES, -128);
@@ -157,6 +192,8 @@ draw(job *j, int n)
 		draw_blocks(j);
 	else if (j->kind == JOB_POOL)
 		draw_pool(j);
+	else if (j->kind == JOB_MATMUL)
+		draw_matmul(j);
 	else
 		j->add = (qn_add_linear_args){.n = pick(1, 300),
 					      .a = pick(-3000000, 3000000),

@@ -7,6 +7,7 @@
 #include "runtime/kernels/vector_dense.h"
 #include "runtime/kernels/vector_depthwise.h"
 #include "runtime/kernels/vector_elementwise.h"
+#include "runtime/kernels/vector_matmul.h"
 #include "runtime/kernels/vector_weight_blocks.h"
 #include "runtime/kernels/vector_wide.h"
 
@@ -19,6 +20,7 @@ typedef enum job_kind {
 	JOB_BLOCKS,
 	JOB_ADD,
 	JOB_POOL,
+	JOB_MATMUL,
 } job_kind;
 
 typedef struct job {
@@ -28,6 +30,8 @@ typedef struct job {
 	qn_dense_vector_args dense;
 	qn_add_linear_args add;
 	qn_pool_args pool;
+	qn_matmul_args matmul; /* side by side: terms, or where b_n is 1, columns */
+	const int16_t *a, *b;  /* of 16 bits */
 	const int8_t *x, *y;
 	const int32_t *words; /* of primitives */
 	int8_t *work, *z;

@@ -85,6 +85,17 @@ primitives(const job *j)
 			j->x[0] < j->x[1] ? j->x[1] : j->x[0]);
 }
 
+/* Results of 16 bits, which `work` has room for. */
+static void
+matmul(const job *j)
+{
+	int16_t *y = (int16_t *)(void *)j->work;
+
+	(j->matmul.b_n == 1 ? qn_matmul_columns_vector : qn_matmul_terms_vector)(&j->matmul, j->a,
+										 j->b, y);
+	memcpy(j->z, y, 2 * (size_t)(j->matmul.m * j->matmul.n));
+}
+
 void RUN(const job *j);
 
 void
@@ -118,6 +129,9 @@ RUN(const job *j)
 		break;
 	case JOB_POOL:
 		qn_avg_pool_vector(&j->pool, j->x, j->z);
+		break;
+	case JOB_MATMUL:
+		matmul(j);
 		break;
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The products of two activations of 16 bits for the DSP extension, against the plain kernel, which tests of its own compare
- * with other arithmetic: odd and even sizes, strides of the operands, one scale and one for each column, the largest sums. */
+/* The products of two activations of 16 bits for the DSP extension and for vectors, against the plain kernel, which tests of
+ * its own compare with other arithmetic: odd and even sizes, strides of the operands, one scale and one for each column, the
+ * largest sums. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 
 #include "runtime/kernels/matmul_dsp.h"
+#include "runtime/kernels/vector_matmul.h"
 
 enum { MOST = 4096 };
 
@@ -39,7 +41,7 @@ any_args(void)
 {
 	qn_matmul_args p = {.dim = {1, 1 + draw(2), 1 + draw(3), 1},
 			    .m = 1 + draw(3),
-			    .k = 1 + draw(17),
+			    .k = 1 + draw(40),
 			    .n = 1 + draw(16),
 			    .zo = 0,
 			    .lo = INT16_MIN + draw(100),
@@ -57,7 +59,7 @@ any_args(void)
 	p.bs[1] = p.dim[2] * p.k * p.n;
 	for (int i = 0; i < 16; i++) {
 		mult[i] = INT32_C(1) << 30 | draw(1 << 23) << 7;
-		shift[i] = (int8_t) - (10 + draw(20));
+		shift[i] = (int8_t)(draw(39) - 31);
 	}
 	return p;
 }
@@ -87,6 +89,8 @@ terms(void **state)
 		qn_matmul_s16(&p, a, b, want);
 		qn_matmul_terms_dsp(&p, a, b, got);
 		compare(&p);
+		qn_matmul_terms_vector(&p, a, b, got);
+		compare(&p);
 	}
 }
 
@@ -103,6 +107,8 @@ columns(void **state)
 		fill(b, i % 4 == 0);
 		qn_matmul_s16(&p, a, b, want);
 		qn_matmul_columns_dsp(&p, a, b, got);
+		compare(&p);
+		qn_matmul_columns_vector(&p, a, b, got);
 		compare(&p);
 	}
 }
