@@ -7,11 +7,15 @@
 #include "runtime/accumulator.h"
 #include "runtime/impl_args.h"
 
-#define BLOCKS(type)                                                                               \
-	.families = QN_ALL_FAMILIES, QN_CODES_1,                                                   \
-	.pointer = {{.operand = 1, .packs = true},      QN_TABLE(type, mantissa, mantissas, 1),    \
-		    QN_TABLE(type, offset, offsets, 1), {.operand = 2},                            \
-		    QN_TABLE(type, mult, mult_n, 1),    QN_TABLE(type, shift, mult_n, 1)}
+#define TABLES(type)                                                                               \
+	QN_CODES_1, .pointer = {{.operand = 1, .packs = true},                                     \
+				QN_TABLE(type, mantissa, mantissas, 1),                            \
+				QN_TABLE(type, offset, offsets, 1),                                \
+				{.operand = 2},                                                    \
+				QN_TABLE(type, mult, mult_n, 1),                                   \
+				QN_TABLE(type, shift, mult_n, 1)}
+
+#define BLOCKS(type) .families = QN_ALL_FAMILIES, TABLES(type)
 
 static const char *
 fits_four(int32_t channels)
@@ -23,6 +27,19 @@ static const char *
 fits_dense(const qn_step_facts *f)
 {
 	return fits_four(((const qn_dense_blocks_args *)f->step->args)->out);
+}
+
+/* Values of 16 bits, weights as they are. */
+static const char *
+fits_dense_rows16(const qn_step_facts *f)
+{
+	const qn_dense_blocks_args *a = f->step->args;
+
+	if (a->zi != 0 || a->offsets != 0)
+		return "its data or its blocks have zero points";
+	return qn_graph_node(f->g, f->step->in[1])->type->elem->bits != 8
+		       ? "its weights have other bits"
+		       : NULL;
 }
 
 static const char *
@@ -37,6 +54,14 @@ static const qn_kernel dense[] = {
 	{.name = "qn_dense_blocks_vector_ow",
 	 .args = "qn_dense_vector_args",
 	 QN_VECTOR_ROW(qn_dense_vector_packed, dense_blocks_vector, QN_TARGET_VECTORS),
+	 .fused = QN_FUSED(qn_dense_blocks_args, out)},
+	{.name = "qn_dense_blocks_rows16_vector",
+	 .args = "qn_dense_blocks_args_ax",
+	 .families = 1 << QN_FAMILY_s16,
+	 .reads = 1 << QN_FAMILY_s16,
+	 TABLES(qn_dense_blocks_args),
+	 .needs = QN_TARGET_VECTORS,
+	 .fits = fits_dense_rows16,
 	 .fused = QN_FUSED(qn_dense_blocks_args, out)},
 	{.name = "qn_dense_blocks_dsp_ow",
 	 .args = "qn_dense_dsp_args",

@@ -46,6 +46,19 @@ fits_dense_by4(const qn_step_facts *f)
 						   : fits_blocks(a->out);
 }
 
+/* Values of 16 bits, weights as they are. */
+static const char *
+fits_dense_rows16(const qn_step_facts *f)
+{
+	const qn_dense_args *a = f->step->args;
+	const qn_tensor *w = weights_of(f);
+
+	if (a->zi != 0 || a->zw != 0)
+		return "its data or its weights have a zero point";
+	return w == NULL || w->type->elem->bits != 8 ? "its weights are not a constant of 8 bits"
+						     : NULL;
+}
+
 /* Sums alone, as of data with a scale of run time. */
 static const char *
 fits_dense_sums(const qn_step_facts *f)
@@ -275,6 +288,15 @@ static const qn_kernel dense[] = {
 	{.name = "qn_dense_vector_ow",
 	 .args = "qn_dense_vector_args",
 	 QN_VECTOR_ROW(qn_dense_vector_packed, dense_vector, QN_TARGET_VECTORS),
+	 .fused = QN_FUSED(qn_dense_args, out)},
+	{.name = "qn_dense_rows16_vector",
+	 .args = "qn_dense_args_a",
+	 .families = 1 << QN_FAMILY_s16,
+	 .reads = 1 << QN_FAMILY_s16,
+	 QN_CODES_1,
+	 .pointer = {{.operand = 1}, {.operand = 2}, SCALES(qn_dense_args)},
+	 .needs = QN_TARGET_VECTORS,
+	 .fits = fits_dense_rows16,
 	 .fused = QN_FUSED(qn_dense_args, out)},
 	{.name = "qn_dense_dsp_ow",
 	 .args = "qn_dense_dsp_args",

@@ -162,10 +162,50 @@ draw_matmul(job *j)
 	j->b = halves + 3 * 70;
 }
 
+/* Layers of up to 2,100 inputs, whose products are more than 32 bits hold, or of blocks; of some, all inputs are ends. */
+static void
+draw_rows16(job *j)
+{
+	qn_dense_args64 *p = &j->rows16;
+	static int8_t shift[12];
+	const int32_t ends = pick(0, 3) == 0;
+
+	*p = (qn_dense_args64){.batch = pick(1, 2),
+			       .in = pick(0, 3) == 0 ? pick(1, 2100) : pick(1, 100),
+			       .out = pick(1, 12),
+			       .lo = INT16_MIN,
+			       .hi = INT16_MAX,
+			       .mode = QN_RQ_SINGLE,
+			       .mult_n = 1,
+			       .mult = words,
+			       .shift = shift,
+			       .w = pick(0, 1) == 0 ? y : w};
+	for (int32_t i = 0; i < 12; i++) {
+		words[i] = pick(1 << 30, INT32_MAX);
+		shift[i] = (int8_t)-pick(8, 31);
+	}
+	memcpy(halves, x, BYTES);
+	for (int32_t i = 0; ends && i < BYTES / 2; i++)
+		halves[i] = pick(0, 2) == 0 ? INT16_MAX : INT16_MIN;
+	j->a = halves;
+	j->blocks16 = (qn_dense_blocks_args64){.batch = p->batch,
+					       .in = p->in,
+					       .out = p->out,
+					       .block = pick(0, 1) * pick(1, 70),
+					       .lo = p->lo,
+					       .hi = p->hi,
+					       .mode = p->mode,
+					       .mult_n = 1,
+					       .mult = words,
+					       .shift = shift,
+					       .w = p->w,
+					       .mantissa = halves + 4200};
+}
+
 static void
 draw(job *j, int n)
 {
-	j->kind = (job_kind)pick(JOB_PRIMITIVES, JOB_MATMUL);
+	j->kind = (job_kind)pick(JOB_PRIMITIVES, JOB_ROWS16);
 	j->four = pick(0, 1);
 	if (n % 16 == 0) {
 		draw_bytes(x, BYTES, -128);
@@ -194,6 +234,8 @@ draw(job *j, int n)
 		draw_pool(j);
 	else if (j->kind == JOB_MATMUL)
 		draw_matmul(j);
+	else if (j->kind == JOB_ROWS16)
+		draw_rows16(j);
 	else
 		j->add = (qn_add_linear_args){.n = pick(1, 300),
 					      .a = pick(-3000000, 3000000),

@@ -8,6 +8,7 @@
 #include "runtime/kernels/vector_depthwise.h"
 #include "runtime/kernels/vector_elementwise.h"
 #include "runtime/kernels/vector_matmul.h"
+#include "runtime/kernels/vector_rows16.h"
 #include "runtime/kernels/vector_weight_blocks.h"
 #include "runtime/kernels/vector_wide.h"
 
@@ -21,6 +22,7 @@ typedef enum job_kind {
 	JOB_ADD,
 	JOB_POOL,
 	JOB_MATMUL,
+	JOB_ROWS16,
 } job_kind;
 
 typedef struct job {
@@ -31,7 +33,9 @@ typedef struct job {
 	qn_add_linear_args add;
 	qn_pool_args pool;
 	qn_matmul_args matmul; /* side by side: terms, or where b_n is 1, columns */
-	const int16_t *a, *b;  /* of 16 bits */
+	qn_dense_args64 rows16;
+	qn_dense_blocks_args64 blocks16; /* where its block is not 0 */
+	const int16_t *a, *b;            /* of 16 bits */
 	const int8_t *x, *y;
 	const int32_t *words; /* of primitives */
 	int8_t *work, *z;

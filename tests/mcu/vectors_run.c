@@ -96,6 +96,18 @@ matmul(const job *j)
 	memcpy(j->z, y, 2 * (size_t)(j->matmul.m * j->matmul.n));
 }
 
+static void
+rows16(const job *j)
+{
+	int16_t *y = (int16_t *)(void *)j->work;
+
+	if (j->blocks16.block != 0)
+		qn_dense_blocks_rows16_vector(&j->blocks16, j->a, y);
+	else
+		qn_dense_rows16_vector(&j->rows16, j->a, y);
+	memcpy(j->z, y, 2 * (size_t)(j->rows16.batch * j->rows16.out));
+}
+
 void RUN(const job *j);
 
 void
@@ -129,6 +141,9 @@ RUN(const job *j)
 		break;
 	case JOB_POOL:
 		qn_avg_pool_vector(&j->pool, j->x, j->z);
+		break;
+	case JOB_ROWS16:
+		rows16(j);
 		break;
 	case JOB_MATMUL:
 		matmul(j);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The products of two activations of 16 bits for the DSP extension and for vectors, against the plain kernel, which tests of
- * its own compare with other arithmetic: odd and even sizes, strides of the operands, one scale and one for each column, the
- * largest sums. */
+/* Products of values of 16 bits for the DSP extension and for vectors, against the plain kernels, which tests of their own
+ * compare with other arithmetic: of two activations with odd and even sizes, strides of the operands, one scale and one for
+ * each column, the largest sums; of dense layers with plain weights and with weights in blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 
 #include "runtime/kernels/matmul_dsp.h"
 #include "runtime/kernels/vector_matmul.h"
+#include "runtime/kernels/vector_rows16.h"
 
 enum { MOST = 4096 };
 
@@ -113,10 +114,50 @@ columns(void **state)
 	}
 }
 
+static void
+dense(void **state)
+{
+	static int8_t w[MOST];
+	static int64_t bias[16];
+
+	(void)state;
+	for (int32_t i = 0; i < 1000; i++) {
+		const qn_matmul_args any = any_args();
+		const int32_t in = any.k, out = any.n, batch = any.m;
+		qn_dense_args64 p = {
+			.batch = batch, .in = in, .out = out, .lo = any.lo, .hi = any.hi};
+		qn_dense_blocks_args64 q = {
+			.batch = batch, .in = in, .out = out, .lo = any.lo, .hi = any.hi};
+
+		fill(a, i % 4 == 0);
+		fill(b, i % 8 == 0);
+		for (int32_t k = 0; k < MOST; k++)
+			w[k] = (int8_t)(i % 4 == 0 ? (draw(2) != 0 ? -128 : 127) : draw(256) - 128);
+		for (int32_t o = 0; o < 16; o++)
+			bias[o] = draw(1 << 20) - (1 << 19);
+		p.mode = q.mode = any.mode;
+		p.mult_n = q.mult_n = any.mult_n;
+		p.mult = q.mult = mult;
+		p.shift = q.shift = shift;
+		p.w = q.w = w;
+		p.bias = q.bias = draw(3) != 0 ? bias : NULL;
+		q.block = 1 + draw(in);
+		q.blocks = (in + q.block - 1) / q.block;
+		q.mantissa = b;
+		qn_dense_s16(&p, a, want);
+		qn_dense_rows16_vector(&p, a, got);
+		assert_memory_equal(want, got, sizeof *got * (size_t)(batch * out));
+		qn_dense_blocks_s16(&q, a, want);
+		qn_dense_blocks_rows16_vector(&q, a, got);
+		assert_memory_equal(want, got, sizeof *got * (size_t)(batch * out));
+	}
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(terms), cmocka_unit_test(columns)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(terms), cmocka_unit_test(columns),
+					   cmocka_unit_test(dense)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
