@@ -47,7 +47,8 @@ qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, const qn_
 			      .data = data,
 			      .mark = QN_NEW(a, bool, g->n),
 			      .stack = QN_NEW(a, qn_id, g->n),
-			      .looked = QN_NEW(a, uint64_t, 1)};
+			      .looked = QN_NEW(a, uint64_t, 1),
+			      .loops = qn_loops_find(g, a)};
 	qn_map_init(s->given, a);
 	count_uses(s, a);
 	if (data == NULL)
@@ -232,6 +233,19 @@ qn_info_is_shared(const qn_info *i, size_t k)
 	for (size_t j = 0; j < i->npair; j++)
 		here += i->pair[j].sym == i->pair[k].sym;
 	return i->graphs->uses[i->pair[k].quantize] > here;
+}
+
+bool
+qn_info_is_in_loop(const qn_info *i)
+{
+	const qn_loops *l = &i->graphs->loops;
+
+	if (l->n == 0)
+		return false;
+	for (size_t k = 0; k < i->npair; k++)
+		if (l->of[i->pair[k].quantize] != 0)
+			return true;
+	return l->of[i->out] != 0;
 }
 
 qn_status

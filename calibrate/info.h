@@ -10,6 +10,7 @@
 #define QN_CALIBRATE_INFO_H
 
 #include "calibrate/evaluate.h"
+#include "ir/loops.h"
 #include "quern/calibrate.h"
 
 /* What a partition has set a symbol to, which another one may share. */
@@ -31,6 +32,7 @@ typedef struct qn_info_graphs {
 	bool (*method)(const void *user, const qn_symbol *sym, double *scale, int64_t *zp);
 	const void *user;
 	qn_map *given;  /* symbol -> qn_symbol_setting, of those that partitions have set */
+	qn_loops loops; /* of g */
 	uint32_t *uses; /* by id of a quantize that wants a symbol: quantizes that want this one */
 	/* for the search for a partition's nodes, by id */
 	bool *mark; /* all false between searches */
@@ -103,6 +105,8 @@ qn_status qn_info_bind(qn_info *i, const qn_info_pair *p, size_t n, const double
  * outside. */
 bool qn_info_is_repeated(const qn_info *i, size_t k);
 bool qn_info_is_shared(const qn_info *i, size_t k);
+/* Whether the partition, or a quantize of it, runs once for each step of a loop. */
+bool qn_info_is_in_loop(const qn_info *i);
 
 /* Binds what was set; calibrate.missing names each symbol that was not, calibrate.shared one that
  * another partition has set to other values. */

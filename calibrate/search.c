@@ -10,7 +10,8 @@
  * one over the chosen batches is kept; of equal ones the largest factor.  So no partition's output
  * is further away than before on them, given its inputs.  A trial ends as soon as its error is
  * larger than that of the best.  A symbol that is shared with what lies outside of the partition
- * stays as the method found it: a search here would not see there. */
+ * stays as the method found it: a search here would not see there.  So does a partition in a loop, whose
+ * steps are not run by themselves. */
 #include <math.h>
 
 #include "calibrate/callback.h"
@@ -196,6 +197,8 @@ qn_search_output_of(void *opts, qn_info *info)
 
 	for (size_t k = 0; k < info->npair; k++)
 		QN_TRY(qn_info_store_default(info, k));
+	if (qn_info_is_in_loop(info))
+		return QN_OK;
 	if (s->data != NULL) {
 		size_t batch[MOST_BATCHES], n = choose_batches(s->data->nbatch, batch);
 

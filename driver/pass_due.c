@@ -2,7 +2,6 @@
 /* pass_due.c - which passes a model still needs, and the one graph that most of them see. */
 #include <string.h>
 
-#include "calibrate/method.h"
 #include "codegen/inline.h"
 #include "driver/pass_rows.h"
 #include "driver/solver.h"
@@ -82,24 +81,14 @@ repairs(const qn_pipeline *p)
 		strcmp(o->stop_after, qn_passes[QN_PASS_REPAIR].name) == 0);
 }
 
-/* Whether a calibration method runs parts of the graph by themselves. */
+/* Whether a calibration callback of the host runs parts of the graph by themselves. */
 static bool
-looks_at_parts(const qn_pipeline *p)
+has_callbacks(const qn_pipeline *p)
 {
-	const qn_recipe *r = p->quant.recipe;
-	qn_method_opts method;
-	bool found = qn_method_parse(p->m->env, p->scratch, p->opts->method, &method) == QN_OK &&
-		     method.method->search != NULL;
-
 	for (size_t i = 0; i < p->quant.nhost; i++)
-		found = found || p->quant.host[i].desc.calibrate != NULL;
-	for (size_t i = 0; r != NULL && i < r->n; i++) {
-		found = found || (r->rule[i].method != NULL &&
-				  qn_method_parse(p->m->env, p->scratch, r->rule[i].method,
-						  &method) == QN_OK &&
-				  method.method->search != NULL);
-	}
-	return found;
+		if (p->quant.host[i].desc.calibrate != NULL)
+			return true;
+	return false;
 }
 
 /* Whether loops are written out: where an option says so, or what is done with the graph looks at nodes that compute
@@ -118,7 +107,7 @@ writes_loops_out(const qn_pipeline *p)
 		real = real || (qn_graph_node(g, id)->op == QN_OP_loop_carry &&
 				qn_elem_is_float(qn_graph_node(g, id)->type->elem));
 	return o->inline_bodies != 0 || o->scheme == QN_RFC || qn_solver_is_due(p) ||
-	       looks_at_parts(p) || qn_has_op(p->m, QN_OP_const_fake_quant) ||
+	       has_callbacks(p) || qn_has_op(p->m, QN_OP_const_fake_quant) ||
 	       (real && p->m->stage == QN_STAGE_CALIBRATED && o->ncalib == 0);
 }
 

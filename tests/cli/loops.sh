@@ -174,6 +174,9 @@ has_words noise stdout 'sqnr|integer'
 # What looks at parts of a graph sees all steps.
 good analyze analyze lstm.qir --calib x.npy
 good output compile -q lstm.qir --calib x.npy --method output --self-test 4 -o output
+self_test output LSTM
+cases=$((cases + 1))
+grep -q 'for (int32_t' output/lstm.c || fail output 'the loop is written out' output/lstm.c
 good equalized compile -q lstm.qir --calib x.npy --bias-correction --self-test 4 -o corrected
 self_test corrected LSTM
 
