@@ -128,7 +128,7 @@ draw_pool(job *j)
 	a->hi = pick(0, 127);
 }
 
-/* a [m, k] and b [n, k] or [k, n]; of some, all values are ends. */
+/* a [m, k] and b [n, k] or [k, n], of 16 bits or of 8; of some, all values are ends. */
 static void
 draw_matmul(job *j)
 {
@@ -160,6 +160,15 @@ draw_matmul(job *j)
 		halves[i] = pick(0, 2) == 0 ? INT16_MAX : INT16_MIN;
 	j->a = halves;
 	j->b = halves + 3 * 70;
+	if (j->kind == JOB_MATMUL)
+		return;
+	p->za = pick(-128, 127);
+	p->zb = pick(-128, 127);
+	p->zo = pick(-128, 127);
+	p->lo = -128;
+	p->hi = pick(0, 127);
+	for (int32_t i = 0; i < 40; i++)
+		shift[i] = (int8_t)-pick(0, 16);
 }
 
 /* Layers of up to 2,100 inputs, whose products are more than 32 bits hold, or of blocks; of some, all inputs are ends. */
@@ -191,7 +200,7 @@ draw_rows16(job *j)
 	j->blocks16 = (qn_dense_blocks_args64){.batch = p->batch,
 					       .in = p->in,
 					       .out = p->out,
-					       .block = pick(0, 1) * pick(1, 70),
+					       .block = pick(0, 1) * (p->in / 64 + pick(1, 70)),
 					       .lo = p->lo,
 					       .hi = p->hi,
 					       .mode = p->mode,
@@ -205,7 +214,7 @@ draw_rows16(job *j)
 static void
 draw(job *j, int n)
 {
-	j->kind = (job_kind)pick(JOB_PRIMITIVES, JOB_ROWS16);
+	j->kind = (job_kind)pick(JOB_PRIMITIVES, JOB_MATMUL8);
 	j->four = pick(0, 1);
 	if (n % 16 == 0) {
 		draw_bytes(x, BYTES, -128);
@@ -232,7 +241,7 @@ draw(job *j, int n)
 		draw_blocks(j);
 	else if (j->kind == JOB_POOL)
 		draw_pool(j);
-	else if (j->kind == JOB_MATMUL)
+	else if (j->kind == JOB_MATMUL || j->kind == JOB_MATMUL8)
 		draw_matmul(j);
 	else if (j->kind == JOB_ROWS16)
 		draw_rows16(j);

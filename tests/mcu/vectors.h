@@ -8,6 +8,7 @@
 #include "runtime/kernels/vector_depthwise.h"
 #include "runtime/kernels/vector_elementwise.h"
 #include "runtime/kernels/vector_matmul.h"
+#include "runtime/kernels/vector_matmul8.h"
 #include "runtime/kernels/vector_rows16.h"
 #include "runtime/kernels/vector_weight_blocks.h"
 #include "runtime/kernels/vector_wide.h"
@@ -23,6 +24,7 @@ typedef enum job_kind {
 	JOB_POOL,
 	JOB_MATMUL,
 	JOB_ROWS16,
+	JOB_MATMUL8,
 } job_kind;
 
 typedef struct job {

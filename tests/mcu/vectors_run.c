@@ -145,6 +145,10 @@ RUN(const job *j)
 	case JOB_ROWS16:
 		rows16(j);
 		break;
+	case JOB_MATMUL8:
+		(j->matmul.b_n == 1 ? qn_matmul8_columns_vector : qn_matmul8_terms_vector)(
+			&j->matmul, j->x, j->y, (uint32_t *)(void *)j->work, j->z);
+		break;
 	case JOB_MATMUL:
 		matmul(j);
 		break;
