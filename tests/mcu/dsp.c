@@ -3,10 +3,12 @@
  * in C: on random arguments, on a microcontroller (kernels.sh). */
 #include "tests/mcu/dsp.h"
 #include "tests/mcu/jobs.h"
+#include "tests/mcu/product.h"
 
 enum { BYTES = 20000, WORDS = 11000, WORK = 6000, FEW_WORDS = 8, JOBS = 800 };
 
 static int8_t x[BYTES], native[BYTES], portable[BYTES];
+static int16_t halves[BYTES / 2];
 static uint32_t w[WORDS], words[FEW_WORDS], work[WORK];
 
 /* Constants of blocks: `head` words of sums, `body` of weights, scales of n and what is between them. */
@@ -158,7 +160,7 @@ draw_conv(job *j)
 static void
 draw(job *j, int n)
 {
-	j->kind = pick(JOB_PRIMITIVES, JOB_DENSE);
+	j->kind = pick(JOB_PRIMITIVES, JOB_MATMUL16);
 	j->relu = pick(0, 1);
 	j->four = pick(0, 1);
 	j->over = 0;
@@ -180,6 +182,11 @@ draw(job *j, int n)
 			draw_fours(2, (j->dense.in + 3) / 4 * 4);
 		else
 			draw_words(8, (j->dense.in + 3) / 4 * 8, 8, 2);
+	} else if (j->kind == JOB_MATMUL8 || j->kind == JOB_MATMUL16) {
+		draw_product(&j->matmul, j->kind == JOB_MATMUL16);
+		draw_halves(halves, x, BYTES);
+		j->a = halves;
+		j->b = halves + PRODUCT_ROWS * PRODUCT_TERMS;
 	} else if (j->kind != JOB_PRIMITIVES) {
 		draw_conv(j);
 	}

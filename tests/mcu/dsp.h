@@ -8,6 +8,8 @@
 #include "runtime/kernels/dsp_depthwise.h"
 #include "runtime/kernels/dsp_depthwise_any.h"
 #include "runtime/kernels/dsp_winograd.h"
+#include "runtime/kernels/matmul8_dsp.h"
+#include "runtime/kernels/matmul_dsp.h"
 
 typedef enum job_kind {
 	JOB_PRIMITIVES,
@@ -16,6 +18,8 @@ typedef enum job_kind {
 	JOB_DEPTHWISE,
 	JOB_DEPTHWISE_ANY,
 	JOB_DENSE,
+	JOB_MATMUL8,
+	JOB_MATMUL16,
 } job_kind;
 
 typedef struct job {
@@ -24,7 +28,9 @@ typedef struct job {
 	int four;         /* weights have 4 bits */
 	qn_dsp_args conv; /* depthwise and Winograd's, too */
 	qn_dense_dsp_args dense;
+	qn_matmul_args matmul;
 	const int8_t *x;
+	const int16_t *a, *b;  /* of 16 bits */
 	const uint32_t *words; /* of primitives */
 	uint32_t *work;
 	int8_t *z;

@@ -33,6 +33,17 @@ primitives(const job *j)
 	memcpy(j->z + sizeof(result) + 8, j->work, 48);
 }
 
+/* Results of 16 bits, which `work` has room for. */
+static void
+matmul16(const job *j)
+{
+	int16_t *y = (int16_t *)(void *)j->work;
+
+	(j->matmul.b_n == 1 ? qn_matmul_columns_dsp : qn_matmul_terms_dsp)(&j->matmul, j->a, j->b,
+									   y);
+	memcpy(j->z, y, 2 * (size_t)(j->matmul.m * j->matmul.n));
+}
+
 void RUN(const job *j);
 
 void
@@ -67,6 +78,13 @@ RUN(const job *j)
 		break;
 	case JOB_DENSE:
 		(j->four ? qn_dense_dsp_w4 : qn_dense_dsp)(&j->dense, x, j->work, j->z);
+		break;
+	case JOB_MATMUL8:
+		(j->matmul.b_n == 1 ? qn_matmul8_columns_dsp : qn_matmul8_terms_dsp)(
+			&j->matmul, x, x + j->matmul.m * j->matmul.k, j->work, j->z);
+		break;
+	case JOB_MATMUL16:
+		matmul16(j);
 		break;
 	}
 }

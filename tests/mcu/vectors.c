@@ -2,6 +2,7 @@
 /* vectors.c - the instructions for vectors and the kernels over them give the bytes of their definitions in
  * C: on random arguments, here or on a microcontroller (vectors.sh). */
 #include "tests/mcu/jobs.h"
+#include "tests/mcu/product.h"
 #include "tests/mcu/vectors.h"
 
 enum { BYTES = 36000, WORDS = 256, FEW_WORDS = 16, JOBS = 1200 };
@@ -128,47 +129,13 @@ draw_pool(job *j)
 	a->hi = pick(0, 127);
 }
 
-/* a [m, k] and b [n, k] or [k, n], of 16 bits or of 8; of some, all values are ends. */
 static void
 draw_matmul(job *j)
 {
-	qn_matmul_args *p = &j->matmul;
-	static int8_t shift[40];
-	const int32_t ends = pick(0, 3) == 0;
-
-	memset(p, 0, sizeof(*p));
-	p->dim[0] = p->dim[1] = p->dim[2] = p->dim[3] = 1;
-	p->m = pick(1, 3);
-	p->k = pick(1, 70);
-	p->n = pick(1, 40);
-	p->a_m = p->k;
-	p->a_k = 1;
-	p->b_n = pick(0, 1) == 0 ? 1 : p->k;
-	p->b_k = p->b_n == 1 ? p->n : 1;
-	p->lo = INT16_MIN;
-	p->hi = INT16_MAX;
-	p->mode = QN_RQ_SINGLE;
-	p->mult_n = pick(0, 1) == 0 ? 1 : p->n;
-	p->mult = words;
-	p->shift = shift;
-	for (int32_t i = 0; i < 40; i++) {
-		words[i] = pick(1 << 30, INT32_MAX);
-		shift[i] = (int8_t)-pick(10, 31);
-	}
-	memcpy(halves, x, BYTES);
-	for (int32_t i = 0; ends && i < BYTES / 2; i++)
-		halves[i] = pick(0, 2) == 0 ? INT16_MAX : INT16_MIN;
+	draw_product(&j->matmul, j->kind == JOB_MATMUL);
+	draw_halves(halves, x, BYTES);
 	j->a = halves;
-	j->b = halves + 3 * 70;
-	if (j->kind == JOB_MATMUL)
-		return;
-	p->za = pick(-128, 127);
-	p->zb = pick(-128, 127);
-	p->zo = pick(-128, 127);
-	p->lo = -128;
-	p->hi = pick(0, 127);
-	for (int32_t i = 0; i < 40; i++)
-		shift[i] = (int8_t)-pick(0, 16);
+	j->b = halves + PRODUCT_ROWS * PRODUCT_TERMS;
 }
 
 /* Layers of up to 2,100 inputs, whose products are more than 32 bits hold, or of blocks; of some, all inputs are ends. */
@@ -177,7 +144,6 @@ draw_rows16(job *j)
 {
 	qn_dense_args64 *p = &j->rows16;
 	static int8_t shift[12];
-	const int32_t ends = pick(0, 3) == 0;
 
 	*p = (qn_dense_args64){.batch = pick(1, 2),
 			       .in = pick(0, 3) == 0 ? pick(1, 2100) : pick(1, 100),
@@ -193,9 +159,7 @@ draw_rows16(job *j)
 		words[i] = pick(1 << 30, INT32_MAX);
 		shift[i] = (int8_t)-pick(8, 31);
 	}
-	memcpy(halves, x, BYTES);
-	for (int32_t i = 0; ends && i < BYTES / 2; i++)
-		halves[i] = pick(0, 2) == 0 ? INT16_MAX : INT16_MIN;
+	draw_halves(halves, x, BYTES);
 	j->a = halves;
 	j->blocks16 = (qn_dense_blocks_args64){.batch = p->batch,
 					       .in = p->in,
