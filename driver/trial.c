@@ -81,6 +81,7 @@ qn_trials_observe(qn_trials *t, const qn_graph *g)
 			if (qn_type_is_f32(y[k]->type))
 				keep(t, b, k, y[k]);
 	}
+	qn_evaluator_changed(e); /* its plan is not used again */
 	return QN_OK;
 }
 
