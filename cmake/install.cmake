@@ -69,7 +69,7 @@ includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
 Name: quern
 Description: quantizing graph compiler for microcontrollers
 Version: @PROJECT_VERSION@
-Requires.private: libcjson@zip_requires@@protobuf_requires@
+Requires.private: libcjson@zip_requires@@utf8proc_requires@@protobuf_requires@
 Libs: -L${libdir} -lquern
 Libs.private: -lm@pthread_flag@
 Cflags: -I${includedir}

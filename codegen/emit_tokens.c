@@ -50,13 +50,20 @@ qn_emit_tokens_header(const qn_vocabulary *v, const qn_tokens_style *s, qn_arena
 		"int32_t %s_encode(const char *text, int32_t n, int32_t *token);\n\n"
 		"/* The bytes of a token, and how many they are; no NUL follows. before: the token "
 		"that it "
-		"follows;\n"
-		" * after %s_TOKEN_BEGIN a first space is left out. text: room for %s_TOKEN_BYTES. "
-		"A "
+		"follows;\n",
+		macro, name);
+	if (s->bpe != NULL)
+		qn_buff(b, " * it changes nothing here. text: room for %s_TOKEN_BYTES. A ", macro);
+	else
+		qn_buff(b,
+			" * after %s_TOKEN_BEGIN a first space is left out. text: room for "
+			"%s_TOKEN_BYTES. A ",
+			macro, macro);
+	qn_buff(b,
 		"character may be\n"
 		" * the bytes of several tokens. */\n"
 		"int32_t %s_decode(int32_t before, int32_t token, char *text);\n\n",
-		macro, name, macro, macro, name);
+		name);
 	qn_buf_puts(b, "#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
 }
 
@@ -89,33 +96,67 @@ put_pieces(const char *body, size_t n, qn_arena *a, qn_buf *b)
 			qn_buf_pass(b, p.item[i].text, p.item[i].n);
 }
 
-void
-qn_emit_tokens_source(const qn_vocabulary *v, const qn_tokens_style *s, qn_arena *a, qn_buf *b)
+/* The functions of a vocabulary whose merges are chosen by scores. */
+static void
+put_scores(const qn_vocabulary *v, const char *name, qn_buf *body)
 {
-	const char *name = s->name;
-	qn_buf body;
-
-	qn_buf_init(&body, a);
-	qn_buff(&body,
+	qn_buff(body,
 		"static const qn_vocabulary vocabulary = {\n\t%d, %d, %d, %d, %d, %d, %d, text_of, "
 		"at, "
 		"order, "
 		"rank, byte_of,\n};\n\n",
 		(int)v->tokens, (int)v->pieces, (int)v->begin, (int)v->unknown, (int)v->prefix,
 		(int)v->words, (int)v->user);
-	qn_buff(&body,
+	qn_buff(body,
 		"int32_t\n%s_encode(const char *text, int32_t n, int32_t *token)\n{\n"
 		"\treturn qn_encode(&vocabulary, text, n, token);\n}\n\n"
 		"int32_t\n%s_decode(int32_t before, int32_t token, char *text)\n{\n"
 		"\treturn qn_decode(&vocabulary, before, token, text);\n}\n",
 		name, name);
+}
+
+/* … and of one with a list of merges. */
+static void
+put_bpe(const qn_bpe *p, const char *name, qn_buf *body)
+{
+	const qn_vocabulary *v = &p->vocabulary;
+
+	qn_buff(body,
+		"static const qn_bpe vocabulary = {\n\t{%d, %d, %d, %d, %d, %d, %d, text_of, at, "
+		"order, rank, NULL},\n\t%d, %d, %d, %d, merge, range,\n};\n\n",
+		(int)v->tokens, (int)v->pieces, (int)v->begin, (int)v->unknown, (int)v->prefix,
+		(int)v->words, (int)v->user, (int)p->split, (int)p->digits, (int)p->whole,
+		(int)p->ranges);
+	qn_buff(body,
+		"int32_t\n%s_encode(const char *text, int32_t n, int32_t *token)\n{\n"
+		"\treturn qn_bpe_encode(&vocabulary, text, n, token);\n}\n\n"
+		"int32_t\n%s_decode(int32_t before, int32_t token, char *text)\n{\n"
+		"\treturn qn_decode(&vocabulary.vocabulary, before, token, text);\n}\n",
+		name, name);
+}
+
+void
+qn_emit_tokens_source(const qn_vocabulary *v, const qn_tokens_style *s, qn_arena *a, qn_buf *b)
+{
+	qn_buf body;
+
+	qn_buf_init(&body, a);
+	if (s->bpe != NULL)
+		put_bpe(s->bpe, s->name, &body);
+	else
+		put_scores(v, s->name, &body);
 	put_notice(s, "_tokens.c", "the tokens of a language model", b);
-	qn_buff(b, " */\n#include \"%s_tokens.h\"\n\n#include <string.h>\n\n", name);
+	qn_buff(b, " */\n#include \"%s_tokens.h\"\n\n#include <string.h>\n\n", s->name);
 	put_pieces(qn_buf_str(&body), body.n, a, b);
 	put_numbers("uint8_t", "text_of", NULL, v->text, v->at[v->tokens], b);
 	put_numbers("int32_t", "at", v->at, NULL, v->tokens + 1, b);
 	put_numbers("int32_t", "order", v->order, NULL, v->pieces, b);
 	put_numbers("int32_t", "rank", v->rank, NULL, v->tokens, b);
-	put_numbers("int32_t", "byte_of", v->byte, NULL, 256, b);
+	if (s->bpe != NULL) {
+		put_numbers("int32_t", "merge", s->bpe->merge, NULL, 2 * s->merges, b);
+		put_numbers("int32_t", "range", s->bpe->range, NULL, s->bpe->ranges, b);
+	} else {
+		put_numbers("int32_t", "byte_of", v->byte, NULL, 256, b);
+	}
 	qn_buf_pass(b, qn_buf_str(&body), body.n);
 }

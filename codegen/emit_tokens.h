@@ -5,12 +5,15 @@
 
 #include "ir/buf.h"
 #include "runtime/kernels/tokens.h"
+#include "runtime/kernels/tokens_bpe.h"
 
 typedef struct qn_tokens_style {
 	const char *name;  /* prefix of all symbols: a C identifier */
 	int32_t end;       /* the token after a text, -1: none */
 	int32_t longest;   /* bytes of the longest token */
 	const char *place; /* the file that they come from */
+	const qn_bpe *bpe; /* NULL: merges by scores */
+	int32_t merges;    /* its rows */
 } qn_tokens_style;
 
 /* NAME_tokens.h, NAME_tokens.c. */

@@ -9,8 +9,20 @@
 #include "codegen/ident.h"
 #include "driver/stored.h"
 #include "driver/tokens_encode.h"
+#include "formats/character_classes.h"
 #include "formats/file.h"
 #include "formats/vocabulary.h"
+
+_Static_assert((int)QN_TOKENS_GPT2 == (int)QN_SPLIT_GPT2 &&
+		       (int)QN_TOKENS_MARKS == (int)QN_SPLIT_MARKS &&
+		       (int)QN_TOKENS_DIGIT == (int)QN_SPLIT_DIGIT &&
+		       (int)QN_TOKENS_CASES == (int)QN_SPLIT_CASES,
+	       "the numbers of the reader are those of the kernel");
+_Static_assert((int)QN_CLASS_OTHER == (int)QN_OTHER && (int)QN_CLASS_LETTER == (int)QN_LETTER &&
+		       (int)QN_CLASS_NUMBER == (int)QN_NUMBER &&
+		       (int)QN_CLASS_SPACE == (int)QN_SPACE &&
+		       (int)QN_CLASS_PUNCTUATION == (int)QN_PUNCTUATION,
+	       "and its classes");
 
 #define MOST_TEXT ((size_t)1 << 30) /* bytes: indices of them are int32_t */
 
@@ -41,6 +53,18 @@ vocabulary_of(const qn_token_table *t)
 			       .order = t->order,
 			       .rank = t->rank,
 			       .byte = t->byte};
+}
+
+static qn_bpe
+bpe_of(const qn_token_table *t)
+{
+	return (qn_bpe){.vocabulary = vocabulary_of(t),
+			.split = (int32_t)t->split,
+			.digits = t->digits,
+			.whole = t->whole,
+			.ranges = t->ranges,
+			.merge = t->merge,
+			.range = t->range};
 }
 
 static qn_status
@@ -77,9 +101,13 @@ encode(void *arg, qn_arena *scratch)
 		return qn_report(&ctx->env, QN_EUSAGE, "tokenizer.text", "",
 				 "the text has %zu bytes (expected less than %zu)", c->n,
 				 MOST_TEXT);
-	const qn_vocabulary v = vocabulary_of(t);
+	const qn_bpe bpe = bpe_of(t);
 	int32_t *token = QN_NEW(scratch, int32_t, c->n + 2);
-	const int64_t shape[2] = {qn_tokens_of_text(&v, c->text, (int32_t)c->n, token, scratch), 1};
+	const int32_t n = (int32_t)c->n;
+	const int64_t shape[2] = {
+		t->bpe ? qn_tokens_of_bytes(&bpe, c->text, n, token, scratch)
+		       : qn_tokens_of_text(&bpe.vocabulary, c->text, n, token, scratch),
+		1};
 	void *data;
 
 	c->made = qn_array_alloc(ctx);
@@ -172,8 +200,12 @@ emit(void *arg, qn_arena *scratch)
 
 	QN_TRY(qn_archive_tokens(c->x, &t));
 	const char *name = qn_ident_clean(scratch, c->name);
-	const qn_vocabulary v = vocabulary_of(t);
-	const qn_tokens_style style = {.name = name, .end = t->end, .longest = t->longest};
+	const qn_bpe bpe = bpe_of(t);
+	const qn_tokens_style style = {.name = name,
+				       .end = t->end,
+				       .longest = t->longest,
+				       .bpe = t->bpe ? &bpe : NULL,
+				       .merges = t->merges};
 	static print_fn *const print[2] = {qn_emit_tokens_header, qn_emit_tokens_source};
 	text texts[2];
 	qn_file_out files[2];
@@ -182,7 +214,7 @@ emit(void *arg, qn_arena *scratch)
 
 		qn_buf_init(&file, scratch);
 		qn_buff(&file, "%s_tokens.%s", name, i == 0 ? "h" : "c");
-		texts[i] = (text){&v, &style, scratch, print[i]};
+		texts[i] = (text){&bpe.vocabulary, &style, scratch, print[i]};
 		files[i] =
 			(qn_file_out){.path = qn_path_join(scratch, c->folder, qn_buf_str(&file)),
 				      .print = print_text,

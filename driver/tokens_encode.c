@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tokens_encode.c - the merges of runtime/kernels/tokens.h with a heap of pairs: the emitted functions search all pairs for
- * the best one again after each merge, without memory of their own, which long texts without words would not end.
+/* tokens_encode.c - the merges of runtime/kernels/tokens.h and tokens_bpe.h with a heap of pairs: the emitted functions search
+ * all pairs for the best one again after each merge, without memory of their own, which long texts without words would not end.
  *
  *   parts, by their first bytes     t |h |e |         length 1 1 1, before - 0 1
  *   heap, the best first            (h e) rank 3, (t h) rank 7
@@ -15,6 +15,7 @@ typedef struct pair {
 
 typedef struct merger {
 	const qn_vocabulary *v;
+	const qn_bpe *bpe; /* NULL: merges by scores */
 	const char *text;
 	int32_t from, n;
 	int32_t *length, *before; /* of the part that begins at a byte; 0: none does */
@@ -54,6 +55,19 @@ pop(merger *m)
 	return best;
 }
 
+/* The rank of two parts; -1: they are not merged. */
+static int32_t
+rank_of(const merger *m, int32_t from, int32_t left, int32_t right)
+{
+	if (m->bpe != NULL)
+		return qn_merge_rank(m->bpe, m->text, from, left, left + right);
+	const int32_t t = qn_piece_find(m->v, m->text, from, left + right);
+	return t >= 0 && !qn_is_user_defined(m->v, m->text, from, left) &&
+			       !qn_is_user_defined(m->v, m->text, from + left, right)
+		       ? m->v->rank[t]
+		       : -1;
+}
+
 /* The part at a byte and the next one, where they may be merged. */
 static void
 consider(merger *m, int32_t at)
@@ -62,11 +76,9 @@ consider(merger *m, int32_t at)
 
 	if (next >= m->n)
 		return;
-	const int32_t right = m->length[next], from = m->from + at;
-	const int32_t t = qn_piece_find(m->v, m->text, from, left + right);
-	if (t >= 0 && !qn_is_user_defined(m->v, m->text, from, left) &&
-	    !qn_is_user_defined(m->v, m->text, from + left, right))
-		push(m, &(pair){m->v->rank[t], at, left, right});
+	const int32_t right = m->length[next], rank = rank_of(m, m->from + at, left, right);
+	if (rank >= 0)
+		push(m, &(pair){rank, at, left, right});
 }
 
 static void
@@ -85,16 +97,18 @@ merge(merger *m, const pair *p)
 	consider(m, p->at);
 }
 
-static int32_t
-encode_part(merger *m, int32_t *token)
+/* The parts of m->n bytes, merged: their lengths. */
+static void
+merge_parts(merger *m)
 {
-	int32_t count = 0, last = 0;
+	int32_t last = 0;
 
 	m->pairs = 0;
 	for (int32_t i = 0; i < m->n; i++)
 		m->length[i] = 0;
 	for (int32_t i = 0; i < m->n; i += m->length[i]) {
-		m->length[i] = qn_first_part(m->v, m->text, m->from + i, m->n - i);
+		m->length[i] =
+			m->bpe != NULL ? 1 : qn_first_part(m->v, m->text, m->from + i, m->n - i);
 		m->before[i] = last;
 		last = i;
 	}
@@ -105,9 +119,29 @@ encode_part(merger *m, int32_t *token)
 
 		merge(m, &best);
 	}
+}
+
+static int32_t
+encode_part(merger *m, int32_t *token)
+{
+	int32_t count = 0;
+
+	merge_parts(m);
 	for (int32_t i = 0; i < m->n; i += m->length[i])
 		count += qn_part_tokens(m->v, m->text, m->from + i, m->length[i], token + count);
 	return count;
+}
+
+/* Memory for parts of `longest` bytes. */
+static void
+allocate(merger *m, int32_t longest, qn_arena *scratch)
+{
+	const size_t most = (size_t)longest + 1;
+
+	m->length = QN_NEW(scratch, int32_t, most);
+	m->before = QN_NEW(scratch, int32_t, most);
+	m->heap =
+		QN_NEW(scratch, pair, 3 * most); /* one for each part, two more after each merge */
 }
 
 int32_t
@@ -124,14 +158,45 @@ qn_tokens_of_text(const qn_vocabulary *v, const char *text, int32_t n, int32_t *
 		end = qn_part_end(v, text, from, n);
 		longest = end - from > longest ? end - from : longest;
 	}
-	const size_t most = (size_t)longest + 1;
-	m.length = QN_NEW(scratch, int32_t, most);
-	m.before = QN_NEW(scratch, int32_t, most);
-	m.heap = QN_NEW(scratch, pair, 3 * most); /* one for each part, two more after each merge */
+	allocate(&m, longest, scratch);
 	for (int32_t from = first; from < n; from += m.n) {
 		m.from = from;
 		m.n = qn_part_end(v, text, from, n) - from;
 		count += encode_part(&m, token + count);
+	}
+	return count;
+}
+
+static int32_t
+encode_word(merger *m, int32_t *token)
+{
+	token[0] = qn_whole_word(m->bpe, m->text, m->from, m->n);
+	if (token[0] >= 0)
+		return 1;
+	merge_parts(m);
+	for (int32_t i = 0; i < m->n; i += m->length[i])
+		token[i] = m->length[i];
+	return qn_bpe_parts(m->bpe, m->text, m->from, m->n, token);
+}
+
+int32_t
+qn_tokens_of_bytes(const qn_bpe *v, const char *text, int32_t n, int32_t *token, qn_arena *scratch)
+{
+	merger m = {.v = &v->vocabulary, .bpe = v, .text = text};
+	int32_t count = 0, longest = 0, section = 0;
+
+	if (v->vocabulary.begin >= 0)
+		token[count++] = v->vocabulary.begin;
+	for (int32_t from = 0, end; from < n; from = end) {
+		end = qn_bpe_next(v, text, from, n, &section);
+		longest = end - from > longest ? end - from : longest;
+	}
+	allocate(&m, longest, scratch);
+	section = 0;
+	for (int32_t from = 0; from < n; from += m.n) {
+		m.from = from;
+		m.n = qn_bpe_next(v, text, from, n, &section) - from;
+		count += encode_word(&m, token + count);
 	}
 	return count;
 }

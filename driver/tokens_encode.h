@@ -9,5 +9,8 @@
  * some 60 bytes for each byte of the longest part. */
 int32_t qn_tokens_of_text(const qn_vocabulary *v, const char *text, int32_t n, int32_t *token,
 			  qn_arena *scratch);
+/* What qn_bpe_encode computes (runtime/kernels/tokens_bpe.h), likewise. */
+int32_t qn_tokens_of_bytes(const qn_bpe *v, const char *text, int32_t n, int32_t *token,
+			   qn_arena *scratch);
 
 #endif

@@ -5,7 +5,15 @@
 
 #include "formats/archive.h"
 
-enum { QN_MOST_TOKENS = 1 << 20 };
+enum { QN_MOST_TOKENS = 1 << 20, QN_MOST_MERGES = 1 << 22 };
+
+/* How words are split before merges, with numbers as in runtime/kernels/tokens_bpe.h. */
+typedef enum qn_token_split {
+	QN_TOKENS_GPT2,
+	QN_TOKENS_MARKS,
+	QN_TOKENS_DIGIT,
+	QN_TOKENS_CASES
+} qn_token_split;
 
 /* What runtime/kernels/tokens.h has, with the same names. */
 typedef struct qn_token_table {
@@ -17,10 +25,16 @@ typedef struct qn_token_table {
 	bool prefix, words;
 	const uint8_t *text;
 	const int32_t *at, *order, *rank, *byte; /* in the arena of the archive */
+	bool bpe;                                /* merges by a list; byte: NULL */
+	bool whole;
+	qn_token_split split;
+	int32_t digits, merges, ranges;
+	const int32_t *merge, *range; /* [2 * merges], [ranges] */
 } qn_token_table;
 
 /* From the properties tokenizer.ggml.… of a GGUF file, or of what was made of one: a model of the kind "llama", which is
- * SentencePiece's with scores.  Ids: tokenizer.missing, .model, .type, .size, .token. */
+ * SentencePiece's with scores, or "gpt2", byte-level BPE.  Ids: tokenizer.missing, .model, .pre, .type, .size, .token,
+ * .merge, .support. */
 qn_status qn_tokens_read(const qn_archive_data *d, qn_token_table *out) QN_MUST_CHECK;
 
 #endif

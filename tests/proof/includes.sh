@@ -13,7 +13,7 @@ system_ok() {
 	cjson/cJSON.h) [ "$2" = formats ] ;;
 	uthash.h) [ "$2" = ir ] ;;
 	protobuf-c/protobuf-c.h | onnx/onnx.pb-c.h) [ "$2" = import ] ;;
-	zip.h | stb/stb_image.h | dirent.h) [ "$2" = formats ] ;;
+	zip.h | utf8proc.h | stb/stb_image.h | dirent.h) [ "$2" = formats ] ;;
 	assert.h | ctype.h | errno.h | fenv.h | float.h | limits.h | locale.h | math.h | setjmp.h | stdalign.h | \
 		stdarg.h | stdbool.h | stddef.h | stdint.h | stdio.h | stdlib.h | string.h) [ "$2" != kernels ] || [ "$1" = stdint.h ] || [ "$1" = string.h ] ;;
 	fcntl.h | unistd.h | sys/mman.h | sys/stat.h | sys/types.h | xlocale.h) [ "$2" = formats ] || { [ "$2" = ir ] && [ "$1" = xlocale.h ]; } ;;

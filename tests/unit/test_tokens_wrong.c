@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_tokens_wrong.c - what is wrong with vocabularies and tokens. */
-#include "tests/unit/tokens_rig.h"
+#include "tests/unit/tokens_bpe_rig.h"
 
 static void
 expect(qn_archive *x, qn_status status, const char *id)
@@ -22,7 +22,7 @@ what_is_wrong(void **state)
 		qn_status status;
 		const char *id;
 	} row[] = {
-		{"tokenizer.ggml.model", "\"gpt2\"", QN_EUNSUPPORTED, "tokenizer.model"},
+		{"tokenizer.ggml.model", "\"bert\"", QN_EUNSUPPORTED, "tokenizer.model"},
 		{"tokenizer.ggml.model", "7", QN_EUNSUPPORTED, "tokenizer.model"},
 		{"tokenizer.ggml.tokens", "\"a\"", QN_EINVALID, "tokenizer.type"},
 		{"tokenizer.ggml.tokens", "[1, 2]", QN_EINVALID, "tokenizer.size"},
@@ -44,6 +44,47 @@ what_is_wrong(void **state)
 		set(x, row[i].key, row[i].json);
 		expect(x, row[i].status, row[i].id);
 	}
+}
+
+/* Of byte-level BPE. */
+static void
+what_is_wrong_with_merges(void **state)
+{
+	static const struct {
+		const char *key, *json;
+		qn_status status;
+		const char *id;
+	} row[] = {
+		{"tokenizer.ggml.pre", "\"poro-chat\"", QN_EUNSUPPORTED, "tokenizer.pre"},
+		{"tokenizer.ggml.pre", "[\"gpt-2\"]", QN_EUNSUPPORTED, "tokenizer.pre"},
+		{"tokenizer.ggml.pre", "7", QN_EUNSUPPORTED, "tokenizer.pre"},
+		{"tokenizer.ggml.merges", "\"a b\"", QN_EINVALID, "tokenizer.type"},
+		{"tokenizer.ggml.merges", "[1, 2]", QN_EINVALID, "tokenizer.size"},
+		{"tokenizer.ggml.merges", "[\"\"]", QN_EINVALID, "tokenizer.merge"},
+		{"tokenizer.ggml.merges", "[\"ab\"]", QN_EINVALID, "tokenizer.merge"},
+		{"tokenizer.ggml.merges", "[\"a \"]", QN_EINVALID, "tokenizer.merge"},
+		{"tokenizer.ggml.merges", "[\" b\"]", QN_EINVALID, "tokenizer.merge"},
+		{"tokenizer.ggml.merges", "[\"a b c\"]", QN_EINVALID, "tokenizer.merge"},
+		{"tokenizer.ggml.merges", "[\"a b\", \"a x\"]", QN_EINVALID, "tokenizer.merge"},
+		{"tokenizer.ggml.merges", "[\"xy z\"]", QN_EINVALID, "tokenizer.merge"},
+		{"tokenizer.ggml.merges", "[\"☃ a\"]", QN_EINVALID, "tokenizer.merge"},
+		{"tokenizer.ggml.merges", "[\"<|end| >\"]", QN_EINVALID, "tokenizer.merge"},
+		{"tokenizer.ggml.tokens", "[\"a\"]", QN_EINVALID, "tokenizer.size"},
+		{"tokenizer.ggml.token_type", "[1]", QN_EINVALID, "tokenizer.size"},
+		{"tokenizer.ggml.bos_token_id", "305", QN_EINVALID, "tokenizer.token"},
+	};
+
+	(void)state;
+	skip_without_classes();
+	for (size_t i = 0; i < COUNT(row); i++) {
+		qn_archive *x = make_bpe("gpt-2");
+
+		set(x, row[i].key, row[i].json);
+		expect(x, row[i].status, row[i].id);
+	}
+	qn_archive *x = make();
+	set(x, "tokenizer.ggml.model", "\"gpt2\"");
+	expect(x, QN_EINVALID, "tokenizer.missing");
 }
 
 static void
@@ -69,6 +110,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_wrong),
+		cmocka_unit_test(what_is_wrong_with_merges),
 		cmocka_unit_test(wrong_tokens),
 	};
 
