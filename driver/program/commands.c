@@ -234,8 +234,8 @@ const command command_rows[] = {
 	 "a NumPy file of tokens. With -o FOLDER alone, writes NAME_tokens.h and NAME_tokens.c, "
 	 "whose functions NAME_encode and NAME_decode do the same with integers and no heap.\n\n"
 	 "The vocabulary is that of the properties tokenizer.ggml.… of a GGUF file, of the kind "
-	 "\"llama\": merges by scores, and a token for each byte. Without a text and -o, the "
-	 "command describes it.",
+	 "\"llama\" (SentencePiece: merges by scores) or \"gpt2\" (byte-level BPE: merges by a "
+	 "list). Without a text and -o, the command describes it.",
 	 "  quern tokens stories.gguf story.txt --sequence 256 -o calib.npy\n"
 	 "  quern tokens stories.gguf calib.npy\n"
 	 "  quern tokens stories.gguf --name story -o out",

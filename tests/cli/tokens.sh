@@ -81,6 +81,55 @@ good 'no tokens' compile -q "$QUERN_SOURCE/examples/digits/digits.json" --calib 
 cases=$((cases + 1))
 [ ! -e digits/digits_sample.h ] && ! grep -q digits_step digits/digits.h || fail 'no tokens' 'a network without tokens has a step'
 
+cat >there.c <<'X'
+#include <stdio.h>
+#include "story_tokens.h"
+int
+main(void)
+{
+	static char text[4096];
+	static int32_t token[4098];
+	char piece[STORY_TOKEN_BYTES];
+	const int32_t n = story_encode(text, (int32_t)fread(text, 1, sizeof text, stdin), token);
+	int32_t i;
+
+	for (i = 0; i < n; i++)
+		fprintf(stderr, "%d\n", (int)token[i]);
+	for (i = 0; i < n; i++)
+		fwrite(piece, 1, (size_t)story_decode(i > 0 ? token[i - 1] : -1, token[i], piece), stdout);
+	return 0;
+}
+X
+# emitted NAME ARCHIVE TEXT: the tokens of the emitted C are those of the program, and become the text again.
+emitted() {
+	silent "$1" tokens "$2" --name story -o out
+	silent "$1" tokens "$2" "$3"
+	cp stdout want
+	cases=$((cases + 1))
+	if $strict -Iout there.c out/story_tokens.c -o there 2>stderr && ./there <"$3" >got 2>numbers; then
+		same "$1: tokens of the C" want numbers
+		same "$1: text of the C" "$3" got
+	else
+		fail "$1" 'the C fails' stderr
+	fi
+	c++ -x c++ -std=c++11 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iout -c out/story_tokens.c -o tokens.o 2>stderr ||
+		fail "$1" 'it is not C++' stderr
+}
+
+# Byte-level BPE: words are split by classes of characters, which a program without utf8proc does not know.
+corpus=$QUERN_SOURCE/tests/fuzz/corpus/tokens
+printf '%s' "The thin then, it's HE'LL; café étéП  1234 ½	x  <tool>in
+
+naïve ☃ $(printf '\377\300\355\240')abcabc" >bytes.txt
+quern tokens "$corpus/bpe.gguf" >stdout 2>stderr
+if grep -q tokenizer.support stderr; then
+	case_of classes 3 tokenizer.support 'utf8proc' tokens "$corpus/bpe.gguf"
+else
+	case_of pre 3 tokenizer.pre 'splits words as "viking"' tokens "$corpus/bpe-pre.gguf"
+	case_of merge 1 tokenizer.merge 'merge 1 is "ab"' tokens "$corpus/bpe-merge.gguf"
+	for vocabulary in bpe bpe-marks; do emitted $vocabulary "$corpus/$vocabulary.gguf" bytes.txt; done
+fi
+
 model=${QUERN_DATA:-}/models/stories260K.gguf
 if [ ! -r "$model" ]; then
 	echo 'skipped: QUERN_DATA has no stories260K.gguf'
@@ -112,31 +161,5 @@ silent name tokens "$model" --name my-story.1 -o named
 has_words name stdout 'named/my_story_1_tokens.h'
 cases=$((cases + 1))
 [ -e named/my_story_1_tokens.c ] || fail name 'other files than it says' stdout
-silent emit tokens "$model" --name story -o out
-cat >there.c <<'X'
-#include <stdio.h>
-#include "story_tokens.h"
-int
-main(void)
-{
-	static char text[4096];
-	static int32_t token[4098];
-	char piece[STORY_TOKEN_BYTES];
-	const int32_t n = story_encode(text, (int32_t)fread(text, 1, sizeof text, stdin), token);
-	int32_t i;
-
-	for (i = 0; i < n; i++)
-		fprintf(stderr, "%d\n", (int)token[i]);
-	for (i = 0; i < n; i++)
-		fwrite(piece, 1, (size_t)story_decode(i > 0 ? token[i - 1] : -1, token[i], piece), stdout);
-	return token[0] != STORY_TOKEN_BEGIN;
-}
-X
-silent again tokens "$model" text.txt
-cp stdout want
-cases=$((cases + 1))
-$strict -Iout there.c out/story_tokens.c -o there 2>stderr && ./there <text.txt >got 2>numbers || fail emit 'the C fails' stderr
-same 'tokens of the C' want numbers
-same 'text of the C' text.txt got
-c++ -x c++ -std=c++11 -Wall -Wextra -Werror -Iout -c out/story_tokens.c -o tokens.o 2>stderr || fail emit 'it is not C++' stderr
+emitted emit "$model" text.txt
 finish

@@ -5,7 +5,7 @@
 
 #include "driver/tokens_encode.h"
 #include "formats/vocabulary.h"
-#include "runtime/kernels/tokens.h"
+#include "runtime/kernels/tokens_bpe.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { MOST_TEXT = 600 };
@@ -16,10 +16,12 @@ check_tables(const qn_token_table *t)
 {
 	for (int32_t i = 0; i < t->tokens; i++) {
 		FUZZ_CHECK(t->at[i] <= t->at[i + 1] && t->at[i + 1] - t->at[i] <= t->longest);
-		FUZZ_CHECK(t->rank[i] >= -1 && t->rank[i] < t->tokens);
+		FUZZ_CHECK(t->rank[i] >= -1 && t->rank[i] < (t->bpe ? t->merges : t->tokens));
 	}
-	for (int32_t i = 0; i < 256; i++)
+	for (int32_t i = 0; i < 256 && !t->bpe; i++)
 		FUZZ_CHECK(t->byte[i] >= -1 && t->byte[i] < t->tokens);
+	for (int32_t i = 0; i < t->merges; i++)
+		FUZZ_CHECK(t->merge[2 * i] >= 0 && t->merge[2 * i + 1] >= 0);
 	FUZZ_CHECK(t->begin < t->tokens && t->end < t->tokens && t->unknown < t->tokens);
 }
 
@@ -39,10 +41,14 @@ target(fuzz *f, const char *data, size_t size)
 	check_tables(&t);
 	const qn_vocabulary v = {t.tokens, t.pieces, t.begin, t.unknown, t.prefix, t.words,
 				 t.user,   t.text,   t.at,    t.order,   t.rank,   t.byte};
-	const int32_t count = qn_encode(&v, data, n, token);
+	const qn_bpe bpe = {v, (int32_t)t.split, t.digits, t.whole, t.ranges, t.merge, t.range};
+	const int32_t count =
+		t.bpe ? qn_bpe_encode(&bpe, data, n, token) : qn_encode(&v, data, n, token);
 	FUZZ_CHECK(count >= 0 && count <= n + 2);
 	int32_t *again = QN_NEW(&f->arena, int32_t, (size_t)n + 2);
-	FUZZ_CHECK(qn_tokens_of_text(&v, data, n, again, &f->arena) == count);
+	const int32_t same = t.bpe ? qn_tokens_of_bytes(&bpe, data, n, again, &f->arena)
+				   : qn_tokens_of_text(&v, data, n, again, &f->arena);
+	FUZZ_CHECK(same == count);
 	FUZZ_CHECK(memcmp(again, token, (size_t)count * sizeof *token) == 0);
 	for (int32_t i = 0; i < count; i++) {
 		char *text = QN_NEW(&f->arena, char, (size_t)t.longest + 1);

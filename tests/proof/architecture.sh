@@ -51,6 +51,7 @@ fi
 
 # header FILE: only this file includes the third-party header.
 for pair in cjson/cJSON.h:formats/json_tree.c uthash.h:ir/map.c zip.h:formats/npz.c stb/stb_image.h:formats/image_stb.c \
+	utf8proc.h:formats/character_classes.c \
 	protobuf-c/protobuf-c.h:import/wire.h; do
 	git_grep=$(grep -rlE "#[[:space:]]*include[[:space:]]*<${pair%%:*}>" ir formats lib import runtime patterns calibrate passes codegen driver | sort | tr '\n' ' ')
 	[ "$git_grep" = "${pair##*:} " ] && ok "${pair%%:*} is included by ${pair##*:} alone" ||

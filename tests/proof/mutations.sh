@@ -29,10 +29,11 @@ headers() {
 }
 headers
 
-# Only a library that reads .npz wants libzip, only one that reads .onnx libprotobuf-c.
+# Only a library that reads .npz wants libzip, only one that reads .onnx libprotobuf-c, and so on.
 zip=
 nm "$QUERN_LIB" 2>/dev/null | grep -q ' U zip_' && zip=-lzip
 nm "$QUERN_LIB" 2>/dev/null | grep -q ' U protobuf_c_' && zip="$zip -lprotobuf-c"
+nm "$QUERN_LIB" 2>/dev/null | grep -q ' U utf8proc_' && zip="$zip -lutf8proc"
 
 # link OUT SOURCE…: with the objects before the library.  A test's source is compiled once for all faults.
 link() {

@@ -225,13 +225,138 @@ odd_tokens(void **state)
 	qn_archive_free(x);
 }
 
+/* ---- merges in any order, against those of a plain list of strings ---- */
+
+typedef struct plain {
+	char merge[64][8]; /* "a ba" */
+	int n;
+} plain;
+
+static int
+plain_rank(const plain *p, const char *text, size_t left, size_t right)
+{
+	char pair[16];
+
+	(void)sprintf(pair, "%.*s %.*s", (int)left, text, (int)right, text + left);
+	for (int i = 0; i < p->n; i++)
+		if (strcmp(p->merge[i], pair) == 0)
+			return i;
+	return p->n;
+}
+
+/* Lengths of the parts of a word; their number. */
+static size_t
+plain_parts(const plain *p, const char *word, size_t *length)
+{
+	size_t n = strlen(word);
+
+	for (size_t i = 0; i < n; i++)
+		length[i] = 1;
+	for (;;) {
+		size_t best = n, at = 0;
+		int least = p->n;
+
+		for (size_t i = 0; i + 1 < n; at += length[i++]) {
+			if (length[i] + length[i + 1] > 4)
+				continue;
+			const int rank = plain_rank(p, word + at, length[i], length[i + 1]);
+			if (rank < least) {
+				least = rank;
+				best = i;
+			}
+		}
+		if (best == n)
+			return n;
+		length[best] += length[best + 1];
+		n--;
+		memmove(&length[best + 1], &length[best + 2], (n - best - 1) * sizeof *length);
+	}
+}
+
+/* The tokens are all texts of 1 to 4 letters a and b: a 1 and the letters are the bits of text t + 2. */
+static void
+put_token(char *to, int t)
+{
+	int bits = 0;
+
+	while ((t + 2) >> (bits + 1) != 0)
+		bits++;
+	for (int i = bits - 1; i >= 0; i--)
+		*to++ = (t + 2) >> i & 1 ? 'b' : 'a';
+	*to = '\0';
+}
+
+static qn_archive *
+make_letters(plain *p, uint32_t *seed)
+{
+	char tokens[512] = "[", list[1024] = "[", text[8], *end;
+	qn_archive *x;
+
+	p->n = 0;
+	for (int t = 0; t < 30; t++) {
+		put_token(text, t);
+		(void)sprintf(tokens + strlen(tokens), "%s\"%s\"", t > 0 ? "," : "", text);
+		for (size_t left = 1; left < strlen(text); left++) {
+			*seed = *seed * 1664525U + 1013904223U;
+			if (*seed >> 30 == 0) /* in a random place, or not at all */
+				continue;
+			const size_t at = (*seed >> 8) % (size_t)(p->n + 1);
+			memmove(p->merge[at + 1], p->merge[at], ((size_t)p->n - at) * 8);
+			(void)sprintf(p->merge[at], "%.*s %s", (int)left, text, text + left);
+			p->n += p->n < 62;
+		}
+	}
+	end = list + 1;
+	for (int i = 0; i < p->n; i++)
+		end += sprintf(end, "%s\"%s\"", i > 0 ? "," : "", p->merge[i]);
+	assert_int_equal(qn_archive_new(ctx, &x), QN_OK);
+	set(x, "tokenizer.ggml.model", "\"gpt2\"");
+	set(x, "tokenizer.ggml.tokens", strcat(tokens, "]"));
+	set(x, "tokenizer.ggml.merges", strcat(list, "]"));
+	return x;
+}
+
+static void
+merges_in_any_order(void **state)
+{
+	uint32_t seed = 1;
+	plain p;
+
+	(void)state;
+	skip_without_classes();
+	for (int i = 0; i < 100; i++) {
+		qn_archive *x = make_letters(&p, &seed);
+
+		for (size_t k = 1; k < 40; k++) {
+			char word[64] = "", text[8];
+			size_t length[64], at = 0;
+			qn_array *got;
+
+			for (size_t j = 0; j < k; j++) {
+				seed = seed * 1664525U + 1013904223U;
+				word[j] = seed >> 31 ? 'b' : 'a';
+			}
+			const size_t n = plain_parts(&p, word, length);
+			assert_int_equal(qn_tokens_encode(x, word, k, &got), QN_OK);
+			assert_int_equal(qn_array_dim(got, 0), n);
+			for (size_t j = 0; j < n; at += length[j++]) {
+				put_token(text, ((const int32_t *)qn_array_data(got))[j]);
+				assert_int_equal(strlen(text), length[j]);
+				assert_memory_equal(text, word + at, length[j]);
+			}
+			qn_array_free(got);
+		}
+		qn_archive_free(x);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(recorded_tokens), cmocka_unit_test(begin_and_end),
 		cmocka_unit_test(any_bytes),       cmocka_unit_test(long_word),
-		cmocka_unit_test(odd_tokens),
+		cmocka_unit_test(odd_tokens),      cmocka_unit_test(merges_in_any_order),
 	};
 
 	return cmocka_run_group_tests(tests, open_context, close_context);
