@@ -277,6 +277,16 @@ const job jobs[] = {
 };
 const size_t njobs = sizeof jobs / sizeof jobs[0];
 
+size_t
+job_find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < njobs && strcmp(jobs[i].name, name) != 0)
+		i++;
+	return i;
+}
+
 /* ---- the workshop ---- */
 
 static const char net[] =

@@ -237,24 +237,29 @@ end(void **state)
 int
 main(void)
 {
-	static size_t which[] = {0, 1, 2, 5, 9};
+	static size_t emit, run, opt, tflite, onnx;
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(sweep, &which[0]),
-		cmocka_unit_test_prestate(sweep, &which[1]),
-		cmocka_unit_test_prestate(sweep, &which[2]),
-		cmocka_unit_test_prestate(sweep, &which[3]),
+		cmocka_unit_test_prestate(sweep, &emit),
+		cmocka_unit_test_prestate(sweep, &run),
+		cmocka_unit_test_prestate(sweep, &opt),
+		cmocka_unit_test_prestate(sweep, &tflite),
 #ifdef JOB_ONNX
-		cmocka_unit_test_prestate(sweep, &which[4]),
+		cmocka_unit_test_prestate(sweep, &onnx),
 #endif
-		cmocka_unit_test_prestate(short_pieces, &which[0]),
-		cmocka_unit_test_prestate(cut_short, &which[0]),
+		cmocka_unit_test_prestate(short_pieces, &emit),
+		cmocka_unit_test_prestate(cut_short, &emit),
 		cmocka_unit_test(large_file),
-		cmocka_unit_test_prestate(renames, &which[0]),
-		cmocka_unit_test_prestate(renames, &which[1]),
-		cmocka_unit_test_prestate(renames, &which[2]),
-		cmocka_unit_test_prestate(closes, &which[0]),
-		cmocka_unit_test_prestate(closes, &which[1]),
+		cmocka_unit_test_prestate(renames, &emit),
+		cmocka_unit_test_prestate(renames, &run),
+		cmocka_unit_test_prestate(renames, &opt),
+		cmocka_unit_test_prestate(closes, &emit),
+		cmocka_unit_test_prestate(closes, &run),
 	};
 
+	emit = job_find("emit");
+	run = job_find("run");
+	opt = job_find("opt");
+	tflite = job_find("tflite");
+	onnx = job_find("onnx");
 	return cmocka_run_group_tests(tests, begin, end);
 }
