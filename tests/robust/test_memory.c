@@ -8,7 +8,7 @@
  *
  * Arenas take chunks of 128 bytes here, so that there are many.  The quick tier takes all of the
  * first hundred, each fifth of the first 2000, one of 25 of the first 6000 and then one of 100;
- * QUERN_FULL=1 takes all of the first 10,000, and then ever fewer. */
+ * QUERN_FULL=1 takes all of the first 4000, and then ever fewer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -62,7 +62,7 @@ static size_t
 step(bool all, size_t at)
 {
 	if (all)
-		return at < 10000 ? 1 : at / 1000;
+		return at < 4000 ? 1 : at / 400;
 	if (at < 100)
 		return 1;
 	if (at < 2000)
