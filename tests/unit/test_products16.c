@@ -4,6 +4,7 @@
  * each column, the largest sums; of dense layers with plain weights and with weights in blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -76,42 +77,39 @@ compare(const qn_matmul_args *p)
 				 (int)p->k, (int)p->n, (int)i, got[i], want[i]);
 }
 
+typedef void kernel(const qn_matmul_args *p, const int16_t *x, const int16_t *y, int16_t *z);
+
+/* Of terms, or of columns that lie side by side. */
+static void
+compare_both(bool side_by_side, kernel *one, kernel *other)
+{
+	for (int32_t i = 0; i < 2000; i++) {
+		qn_matmul_args p = any_args();
+
+		p.b_k = side_by_side ? p.n : 1;
+		p.b_n = side_by_side ? 1 : p.k;
+		fill(a, i % 4 == 0);
+		fill(b, i % 4 == 0);
+		qn_matmul_s16(&p, a, b, want);
+		one(&p, a, b, got);
+		compare(&p);
+		other(&p, a, b, got);
+		compare(&p);
+	}
+}
+
 static void
 terms(void **state)
 {
 	(void)state;
-	for (int32_t i = 0; i < 2000; i++) {
-		qn_matmul_args p = any_args();
-
-		p.b_k = 1;
-		p.b_n = p.k;
-		fill(a, i % 4 == 0);
-		fill(b, i % 4 == 0);
-		qn_matmul_s16(&p, a, b, want);
-		qn_matmul_terms_dsp(&p, a, b, got);
-		compare(&p);
-		qn_matmul_terms_vector(&p, a, b, got);
-		compare(&p);
-	}
+	compare_both(false, qn_matmul_terms_dsp, qn_matmul_terms_vector);
 }
 
 static void
 columns(void **state)
 {
 	(void)state;
-	for (int32_t i = 0; i < 2000; i++) {
-		qn_matmul_args p = any_args();
-
-		p.b_k = p.n;
-		p.b_n = 1;
-		fill(a, i % 4 == 0);
-		fill(b, i % 4 == 0);
-		qn_matmul_s16(&p, a, b, want);
-		qn_matmul_columns_dsp(&p, a, b, got);
-		compare(&p);
-		qn_matmul_columns_vector(&p, a, b, got);
-		compare(&p);
-	}
+	compare_both(true, qn_matmul_columns_dsp, qn_matmul_columns_vector);
 }
 
 static void
