@@ -105,6 +105,10 @@ put_target(const qn_emitter *e, qn_buf *b)
 			"#if %s && !defined(QN_PORTABLE)\n"
 			"#error \"written for %s: compile for such a core, or define QN_PORTABLE "
 			"to run it anywhere\"\n"
+			"#endif\n"
+			"#if defined(__clang__) /* a processor's instructions do without what "
+			"the portable definitions use */\n"
+			"#pragma clang diagnostic ignored \"-Wunused-function\"\n"
 			"#endif\n\n",
 			t->lacks, t->name);
 }
