@@ -38,7 +38,7 @@ qn_status job_tune(qn_ctx *ctx, workshop *w);
 
 extern const job jobs[];
 extern const size_t njobs;
-/* The index of a job; njobs: there is none of this name. */
+/* Where a job stands in jobs; njobs for an unknown name. */
 size_t job_find(const char *name);
 
 /* Also runs each job once and keeps its output as the measure. */

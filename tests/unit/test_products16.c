@@ -2,28 +2,14 @@
 /* Products of values of 16 bits for the DSP extension and for vectors, against the plain kernels, which tests of their own
  * compare with other arithmetic: of two activations with odd and even sizes, strides of the operands, one scale and one for
  * each column, the largest sums; of dense layers with plain weights and with weights in blocks. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "runtime/kernels/matmul_dsp.h"
 #include "runtime/kernels/vector_matmul.h"
 #include "runtime/kernels/vector_rows16.h"
+#include "tests/unit/kernel_rig.h"
 
 enum { MOST = 4096 };
-
-static uint32_t seed = 1;
-
-static int32_t
-draw(int32_t below)
-{
-	seed = seed * 1664525U + 1013904223U;
-	return (int32_t)(seed >> 8) % below;
-}
 
 static int16_t a[MOST], b[MOST], want[MOST], got[MOST];
 static int32_t mult[16];
@@ -34,34 +20,34 @@ static void
 fill(int16_t *x, int32_t ends)
 {
 	for (int32_t i = 0; i < MOST; i++)
-		x[i] = (int16_t)(ends != 0 ? (draw(2) != 0 ? INT16_MIN : INT16_MAX)
-					   : draw(65536) - 32768);
+		x[i] = (int16_t)(ends != 0 ? (pick(0, 1) != 0 ? INT16_MIN : INT16_MAX)
+					   : pick(INT16_MIN, INT16_MAX));
 }
 
 static qn_matmul_args
 any_args(void)
 {
-	qn_matmul_args p = {.dim = {1, 1 + draw(2), 1 + draw(3), 1},
-			    .m = 1 + draw(3),
-			    .k = 1 + draw(40),
-			    .n = 1 + draw(16),
+	qn_matmul_args p = {.dim = {1, pick(1, 2), pick(1, 3), 1},
+			    .m = pick(1, 3),
+			    .k = pick(1, 40),
+			    .n = pick(1, 16),
 			    .zo = 0,
-			    .lo = INT16_MIN + draw(100),
-			    .hi = INT16_MAX - draw(100),
-			    .mode = draw(4),
+			    .lo = INT16_MIN + pick(0, 99),
+			    .hi = INT16_MAX - pick(0, 99),
+			    .mode = pick(0, 3),
 			    .mult = mult,
 			    .shift = shift};
 
-	p.mult_n = draw(2) != 0 ? p.n : 1;
-	p.a_m = p.k + draw(3);
+	p.mult_n = pick(0, 1) != 0 ? p.n : 1;
+	p.a_m = p.k + pick(0, 2);
 	p.a_k = 1;
 	p.as[2] = p.m * p.a_m;
 	p.as[1] = p.dim[2] * p.as[2];
-	p.bs[2] = draw(2) != 0 ? 0 : p.k * p.n;
+	p.bs[2] = pick(0, 1) != 0 ? 0 : p.k * p.n;
 	p.bs[1] = p.dim[2] * p.k * p.n;
 	for (int i = 0; i < 16; i++) {
-		mult[i] = INT32_C(1) << 30 | draw(1 << 23) << 7;
-		shift[i] = (int8_t)(draw(39) - 31);
+		mult[i] = pick(1 << 30, INT32_MAX);
+		shift[i] = (int8_t)pick(-31, 7);
 	}
 	return p;
 }
@@ -130,16 +116,17 @@ dense(void **state)
 		fill(a, i % 4 == 0);
 		fill(b, i % 8 == 0);
 		for (int32_t k = 0; k < MOST; k++)
-			w[k] = (int8_t)(i % 4 == 0 ? (draw(2) != 0 ? -128 : 127) : draw(256) - 128);
+			w[k] = (int8_t)(i % 4 == 0 ? (pick(0, 1) != 0 ? -128 : 127)
+						   : pick(-128, 127));
 		for (int32_t o = 0; o < 16; o++)
-			bias[o] = draw(1 << 20) - (1 << 19);
+			bias[o] = pick(-(1 << 19), 1 << 19);
 		p.mode = q.mode = any.mode;
 		p.mult_n = q.mult_n = any.mult_n;
 		p.mult = q.mult = mult;
 		p.shift = q.shift = shift;
 		p.w = q.w = w;
-		p.bias = q.bias = draw(3) != 0 ? bias : NULL;
-		q.block = 1 + draw(in);
+		p.bias = q.bias = pick(0, 2) != 0 ? bias : NULL;
+		q.block = pick(1, in);
 		q.blocks = (in + q.block - 1) / q.block;
 		q.mantissa = b;
 		qn_dense_s16(&p, a, want);
