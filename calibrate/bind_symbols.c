@@ -105,6 +105,19 @@ index_watches(found_by_method *f, qn_arena *a)
 	}
 }
 
+/* Whether a graph should have partitions: it does more than move and select values. */
+static bool
+computes(const qn_graph *g)
+{
+	const unsigned work =
+		1U << QN_ACC | 1U << QN_MEAN | 1U << QN_MIX | 1U << QN_LUT | 1U << QN_FIXED;
+
+	for (qn_id id = 1; id < g->n; id++)
+		if ((work >> qn_opinfo_of(qn_graph_node(g, id))->behaviour & 1) != 0)
+			return true;
+	return false;
+}
+
 qn_status
 qn_calibration_call_back(const qn_calibration *c, const qn_finding *found, qn_dataset *data,
 			 const qn_calib_opts *o)
@@ -116,7 +129,7 @@ qn_calibration_call_back(const qn_calibration *c, const qn_finding *found, qn_da
 	qn_info_graphs graphs;
 	qn_map theirs;
 
-	if (c->g->parts == NULL)
+	if (c->g->parts == NULL && computes(c->g))
 		return qn_report(
 			c->m->env, QN_EUSAGE, "calibrate.parts", c->m->name,
 			"calibration callbacks and the method output need the partitions that "

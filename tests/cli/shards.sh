@@ -69,5 +69,8 @@ same 'output of a saved graph' output-saved output-direct
 sed '/^  part /d' symbolic.qir >no-parts.qir
 case_of 'output of a graph without parts' 2 calibrate.parts 'the method output|start from the float model' \
 	opt no-parts.qir --calib "$E/calib.npy" --method output --stop-after bind -q
+printf 'model "moves" stage float\ngraph @main(%%x: tensor<1x8xf32>) {\n  %%y = relu %%x\n  return %%y\n}\n' >moves.qir
+tail -c +129 "$E/calib.npy" | head -c $((4 * 8 * 20)) | npy moves.npy '<f4' '20, 8'
+good 'output of moves alone' compile moves.qir --calib moves.npy --method output --self-test 2 -o moves
 
 finish
