@@ -56,7 +56,7 @@ static const qn_kernel_figure portable[] = {
 	{FIGURE("qn_dense", 2, 40000, 28000, 0)},
 	{FIGURE("qn_dense", 0, 40000, 6000, 0)},
 	{FIGURE("qn_matmul", 0, 40000, 8000, 0)},
-	{FIGURE("qn_max_pool", 0, 700, 8300, 0)},
+	{FIGURE("qn_max_pool", 0, 0, 7600, 0)},
 	{FIGURE("qn_avg_pool", 0, 7800, 5300, 0)},
 	{FIGURE("qn_reduce", 0, 20000, 5300, 0)},
 	{FIGURE("qn_mean", 0, 20000, 5300, 0)},
@@ -110,6 +110,8 @@ static const qn_kernel_figure dsp[] = {
 	{FIGURE("qn_matmul8_columns_dsp", 0, 100000, 3270, 0)},
 	{FIGURE("qn_matmul_terms_dsp", 0, 45000, 1750, 0)},
 	{FIGURE("qn_matmul_columns_dsp", 0, 60000, 2500, 0)},
+	{FIGURE("qn_max_pool_dsp", 0, 6500, 1400, 0)},
+	{FIGURE("qn_avg_pool_dsp", 0, 12000, 2600, 0)},
 	{FIGURE("qn_add_linear_dsp", 0, 9200, 0, 0)},
 };
 
@@ -129,6 +131,7 @@ static const qn_kernel_figure mve[] = {
 	{FIGURE("qn_matmul8_columns_vector", 0, 60000, 1400, 0)},
 	{FIGURE("qn_matmul_terms_vector", 0, 45000, 500, 0)},
 	{FIGURE("qn_matmul_columns_vector", 0, 60000, 620, 0)},
+	{FIGURE("qn_max_pool_vector", 0, 900, 150, 0)},
 	{FIGURE("qn_avg_pool_vector", 0, 0, 700, 0)},
 	{FIGURE("qn_add_linear_vector", 0, 1300, 0, 0)},
 };
@@ -141,6 +144,7 @@ static const qn_kernel_figure neon[] = {
 	{FIGURE("qn_depthwise_vector", 0, 0, 720, 672)},
 	{FIGURE("qn_dense_vector", 8, 6500, 250, 0)},
 	{FIGURE("qn_dense_vector", 4, 6500, 290, 0)},
+	{FIGURE("qn_max_pool_vector", 0, 900, 150, 0)},
 	{FIGURE("qn_avg_pool_vector", 0, 0, 700, 0)},
 	{FIGURE("qn_add_linear_vector", 0, 1300, 0, 0)},
 };
@@ -153,6 +157,7 @@ static const qn_kernel_figure dot_products[] = {
 	{FIGURE("qn_depthwise_vector", 0, 0, 720, 672)},
 	{FIGURE("qn_dense_vector", 8, 6800, 157, 0)},
 	{FIGURE("qn_dense_vector", 4, 6800, 180, 0)},
+	{FIGURE("qn_max_pool_vector", 0, 900, 150, 0)},
 	{FIGURE("qn_avg_pool_vector", 0, 0, 700, 0)},
 	{FIGURE("qn_add_linear_vector", 0, 1300, 0, 0)},
 };

@@ -9,32 +9,51 @@
 
 #define POOL .args = "qn_pool_args", ALONG, .rows = offsetof(qn_pool_args, k_h), .reads_rows = true
 
-static const qn_kernel max_pool[] = {{.name = "qn_max_pool_q", POOL}};
+enum { MOST_SUMMED = 256 }; /* values of 8 bits whose sum fits into 16 bits */
 
-enum { MOST_ACROSS = 256 }; /* values of 8 bits whose sum fits into 16 bits */
+/* Pools of blocks of channels, and averages of so many values at once. */
+static const char *
+fits_blocks(const qn_step_facts *f, int32_t channels, int32_t summed)
+{
+	const qn_pool_args *a = f->step->args;
+
+	if (a->c < channels)
+		return channels == 4 ? "fewer than four channels" : "fewer than eight channels";
+	if (a->dil_h != 1 || a->dil_w != 1)
+		return "its windows have gaps";
+	return a->end_h != 0 || summed > MOST_SUMMED ? "padding counts, or a window is too large"
+						     : NULL;
+}
 
 static const char *
 fits_vector(const qn_step_facts *f)
 {
 	const qn_pool_args *a = f->step->args;
 
-	if (a->c < 8)
-		return "fewer than eight channels";
-	if (a->dil_h != 1 || a->dil_w != 1)
-		return "its windows have gaps";
-	return a->end_h != 0 || a->k_w > MOST_ACROSS ? "padding counts, or a window is too wide"
-						     : NULL;
+	return fits_blocks(f, 8, f->core->op == QN_OP_avg_pool ? a->k_w : 1);
 }
 
+static const char *
+fits_dsp(const qn_step_facts *f)
+{
+	const qn_pool_args *a = f->step->args;
+	const bool average = f->core->op == QN_OP_avg_pool;
+
+	return fits_blocks(f, average ? 4 : 8, average ? a->k_h * a->k_w : 1);
+}
+
+#define BLOCKS(kind, feature)                                                                      \
+	.args = "qn_pool_args", .reads_rows = true, .families = 1 << QN_FAMILY_s8,                 \
+	.reads = 1 << QN_FAMILY_s8, QN_CODES_1, .needs = feature, .fits = fits_##kind
+
+static const qn_kernel max_pool[] = {
+	{.name = "qn_max_pool_vector", BLOCKS(vector, QN_TARGET_VECTORS)},
+	{.name = "qn_max_pool_dsp", BLOCKS(dsp, QN_TARGET_DSP)},
+	{.name = "qn_max_pool_q", POOL},
+};
 static const qn_kernel avg_pool[] = {
-	{.name = "qn_avg_pool_vector",
-	 .args = "qn_pool_args",
-	 .reads_rows = true,
-	 .families = 1 << QN_FAMILY_s8,
-	 .reads = 1 << QN_FAMILY_s8,
-	 QN_CODES_1,
-	 .needs = QN_TARGET_VECTORS,
-	 .fits = fits_vector},
+	{.name = "qn_avg_pool_vector", BLOCKS(vector, QN_TARGET_VECTORS)},
+	{.name = "qn_avg_pool_dsp", BLOCKS(dsp, QN_TARGET_DSP)},
 	{.name = "qn_avg_pool_q", POOL},
 };
 static const qn_kernel max_pool3d[] = {

@@ -3,6 +3,7 @@
  * in C: on random arguments, on a microcontroller (kernels.sh). */
 #include "tests/mcu/dsp.h"
 #include "tests/mcu/jobs.h"
+#include "tests/mcu/pool.h"
 #include "tests/mcu/product.h"
 
 enum { BYTES = 20000, WORDS = 11000, WORK = 6000, FEW_WORDS = 8, JOBS = 800 };
@@ -187,6 +188,8 @@ draw(job *j, int n)
 		draw_halves(halves, x, BYTES);
 		j->a = halves;
 		j->b = halves + PRODUCT_ROWS * PRODUCT_TERMS;
+	} else if (j->kind == JOB_POOL) {
+		draw_pool(&j->pool, j->four ? 8 : 4);
 	} else if (j->kind != JOB_PRIMITIVES) {
 		draw_conv(j);
 	}

@@ -10,6 +10,7 @@
 #include "runtime/kernels/dsp_winograd.h"
 #include "runtime/kernels/matmul8_dsp.h"
 #include "runtime/kernels/matmul_dsp.h"
+#include "runtime/kernels/pool_dsp.h"
 
 typedef enum job_kind {
 	JOB_PRIMITIVES,
@@ -18,6 +19,7 @@ typedef enum job_kind {
 	JOB_DEPTHWISE,
 	JOB_DEPTHWISE_ANY,
 	JOB_DENSE,
+	JOB_POOL,
 	JOB_MATMUL8,
 	JOB_MATMUL16,
 } job_kind;
@@ -25,9 +27,10 @@ typedef enum job_kind {
 typedef struct job {
 	int kind;         /* a job_kind; compilers differ in the size of those */
 	int relu, over;   /* over: the result lies where the operand does */
-	int four;         /* weights have 4 bits */
+	int four;         /* weights have 4 bits; a pool gives the largest values */
 	qn_dsp_args conv; /* depthwise and Winograd's, too */
 	qn_dense_dsp_args dense;
+	qn_pool_args pool;
 	qn_matmul_args matmul;
 	const int8_t *x;
 	const int16_t *a, *b;  /* of 16 bits */

@@ -22,6 +22,7 @@ primitives(const job *j)
 		(uint32_t)qn_ssat8(acc),
 		qn_sadd16(x, y),
 		qn_ssub16(x, y),
+		qn_max8(x, y),
 		qn_load4(j->x + x % 4),
 		(uint32_t)qn_winograd_value(acc / 4, scale, 0),
 		(uint32_t)qn_winograd_value(acc / 4, scale, 1),
@@ -78,6 +79,9 @@ RUN(const job *j)
 		break;
 	case JOB_DENSE:
 		(j->four ? qn_dense_dsp_w4 : qn_dense_dsp)(&j->dense, x, j->work, j->z);
+		break;
+	case JOB_POOL:
+		(j->four ? qn_max_pool_dsp : qn_avg_pool_dsp)(&j->pool, x, j->z);
 		break;
 	case JOB_MATMUL8:
 		(j->matmul.b_n == 1 ? qn_matmul8_columns_dsp : qn_matmul8_terms_dsp)(

@@ -2,6 +2,7 @@
 /* vectors.c - the instructions for vectors and the kernels over them give the bytes of their definitions in
  * C: on random arguments, here or on a microcontroller (vectors.sh). */
 #include "tests/mcu/jobs.h"
+#include "tests/mcu/pool.h"
 #include "tests/mcu/product.h"
 #include "tests/mcu/vectors.h"
 
@@ -109,27 +110,6 @@ draw_blocks(job *j)
 }
 
 static void
-draw_pool(job *j)
-{
-	qn_pool_args *a = &j->pool;
-
-	memset(a, 0, sizeof(*a));
-	a->batch = 1;
-	a->c = pick(8, 40);
-	a->k_h = pick(1, 5);
-	a->k_w = pick(1, 20);
-	a->in_h = pick(a->k_h, 8);
-	a->in_w = pick(a->k_w, 24);
-	a->stride_h = pick(1, 2);
-	a->stride_w = pick(1, 2);
-	a->dil_h = a->dil_w = 1;
-	a->out_h = (a->in_h - a->k_h) / a->stride_h + 1;
-	a->out_w = (a->in_w - a->k_w) / a->stride_w + 1;
-	a->lo = -128;
-	a->hi = pick(0, 127);
-}
-
-static void
 draw_matmul(job *j)
 {
 	draw_product(&j->matmul, j->kind == JOB_MATMUL);
@@ -204,7 +184,7 @@ draw(job *j, int n)
 	else if (j->kind == JOB_BLOCKS)
 		draw_blocks(j);
 	else if (j->kind == JOB_POOL)
-		draw_pool(j);
+		draw_pool(&j->pool, 8);
 	else if (j->kind == JOB_MATMUL || j->kind == JOB_MATMUL8)
 		draw_matmul(j);
 	else if (j->kind == JOB_ROWS16)

@@ -9,6 +9,7 @@
 #include "runtime/kernels/vector_elementwise.h"
 #include "runtime/kernels/vector_matmul.h"
 #include "runtime/kernels/vector_matmul8.h"
+#include "runtime/kernels/vector_pool.h"
 #include "runtime/kernels/vector_rows16.h"
 #include "runtime/kernels/vector_weight_blocks.h"
 #include "runtime/kernels/vector_wide.h"
@@ -29,7 +30,7 @@ typedef enum job_kind {
 
 typedef struct job {
 	job_kind kind;
-	int32_t four;        /* weights have 4 bits */
+	int32_t four;        /* weights have 4 bits; a pool gives the largest values */
 	qn_vector_args conv; /* depthwise, too */
 	qn_dense_vector_args dense;
 	qn_add_linear_args add;

@@ -77,6 +77,10 @@ primitives(const job *j)
 	int8_t *z = primitives16(j, primitives32(j, j->z));
 
 	qn_v8_move(j->x + 1, z);
+	qn_v8_store_some(qn_v8_max(qn_v8_load_some(j->x, 8 + n), qn_v8_all(j->x[4])), z + 200,
+			 8 + n);
+	qn_v8_store_some(qn_v8_min(qn_v8_load_some(j->x, 8 + n), qn_v8_all(j->x[4])), z + 216,
+			 8 + n);
 	qn_vector_pad(j->x[0], n, z + 16);
 	qn_vector_copy(j->x, n, z + 65);
 	qn_vector_move(j->x + 2, n, n, z + 97);
@@ -140,7 +144,7 @@ RUN(const job *j)
 		qn_add_linear_vector(&j->add, j->x, j->y, j->z);
 		break;
 	case JOB_POOL:
-		qn_avg_pool_vector(&j->pool, j->x, j->z);
+		(j->four ? qn_max_pool_vector : qn_avg_pool_vector)(&j->pool, j->x, j->z);
 		break;
 	case JOB_ROWS16:
 		rows16(j);

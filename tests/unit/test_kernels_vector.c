@@ -27,8 +27,6 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 		qn_depthwise_vector(s->args, x[0], rows, work, y);
 	else if (strcmp(name, "qn_dense_vector") == 0)
 		qn_dense_vector(s->args, x[0], work, y);
-	else if (strcmp(name, "qn_avg_pool_vector") == 0)
-		qn_avg_pool_vector(s->args, x[0], y);
 	else if (strcmp(name, "qn_add_linear_vector") == 0)
 		qn_add_linear_vector(s->args, x[0], x[1], y);
 	else
@@ -348,39 +346,6 @@ test_add(void **state)
 	assert_true(reached > 20);
 }
 
-static void
-test_avg_pool(void **state)
-{
-	int reached = 0;
-
-	(void)state;
-	for (uint64_t round = 1; round <= 200; round++) {
-		builder b;
-		qn_attrs a = build_attrs(QN_OP_avg_pool);
-		const int h = pick(1, 9), w = pick(0, 9) == 0 ? pick(250, 260) : pick(1, 9);
-
-		build_begin(&b, "net", round);
-		a.pool.kernel[0] = pick(1, h);
-		a.pool.kernel[1] = w > 9 ? w : pick(1, w);
-		for (int i = 0; i < 2; i++) {
-			a.pool.stride[i] = pick(1, 3);
-			a.pool.pad[2 * i] = pick(0, (int)a.pool.kernel[i] - 1);
-			a.pool.pad[2 * i + 1] = pick(0, (int)a.pool.kernel[i] - 1);
-		}
-		qn_id x = build_input(
-			&b, "x",
-			build_printf(&b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.5:3>>",
-				     pick(1, 2), h, w, pick(6, 27)));
-		qn_graph_output(b.g, "y", build_op(&b, QN_OP_avg_pool, "y", IDS(x), &a, NULL));
-		const int end = pick(0, 2);
-		reached += strcmp(check_step(&b, "cortex-m55", end == 1 ? 127 : -128,
-					     end == 2 ? -128 : 127, call),
-				  "qn_avg_pool_vector") == 0;
-		build_end(&b);
-	}
-	assert_true(reached > 150);
-}
-
 int
 main(void)
 {
@@ -388,8 +353,7 @@ main(void)
 		cmocka_unit_test(test_dense),         cmocka_unit_test(test_conv),
 		cmocka_unit_test(test_one_by_one),    cmocka_unit_test(test_bound),
 		cmocka_unit_test(test_bound_of_rows), cmocka_unit_test(test_constant_channels),
-		cmocka_unit_test(test_add),           cmocka_unit_test(test_avg_pool),
-		cmocka_unit_test(test_bound4),
+		cmocka_unit_test(test_add),           cmocka_unit_test(test_bound4),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
