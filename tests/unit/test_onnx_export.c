@@ -1,39 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_export.c - graphs that are written to ONNX and read back compute the same: every operator of the
  * writer, in real numbers and in codes. */
-#include "tests/unit/run_util.h"
+#include "tests/unit/onnx_export_rig.h"
 
-#include <onnx/onnx.pb-c.h>
 #include <stdlib.h>
 
 #include "formats/file.h"
-#include "import/import.h"
-#include "import/onnx_write.h"
 #include "passes/passes.h"
-
-static void
-read_text(const char *text)
-{
-	qn_model_init(&rg->m, &rg->env, &rg->arena, "test");
-	qn_status status = qn_model_parse(&rg->m, "test", text, strlen(text));
-
-	no_errors();
-	assert_int_equal(status, QN_OK);
-	rg->g = qn_model_entry(&rg->m);
-}
-
-/* The file of the graph. */
-static qn_buf
-written(void)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, &rg->arena);
-	qn_status status = qn_onnx_write(&rg->m, &b);
-	no_errors();
-	assert_int_equal(status, QN_OK);
-	return b;
-}
 
 /* Takes the key away under which the file holds the graph itself. */
 static void
@@ -50,19 +23,6 @@ forget(qn_buf *b)
 	assert_int_equal(found, 1);
 }
 
-static qn_model *
-read_back(const qn_buf *b)
-{
-	const qn_import_how how = {0};
-	qn_model *back = QN_NEW(&rg->arena, qn_model, 1);
-
-	qn_model_init(back, &rg->env, &rg->arena, "test");
-	qn_status status = qn_onnx_read(back, "back.onnx", NULL, b->data, b->n, &how);
-	no_errors();
-	assert_int_equal(status, QN_OK);
-	return back;
-}
-
 /* Writes the graph and reads the operators of the file into a model of its own, which becomes the test's. */
 static void
 through_onnx(void)
@@ -77,31 +37,6 @@ through_onnx(void)
 	no_errors();
 	assert_int_equal(status, QN_OK);
 	rg->g = qn_model_entry(&rg->m);
-}
-
-static const char *
-text_of(const qn_graph *g)
-{
-	qn_buf b;
-
-	qn_buf_init(&b, &rg->arena);
-	qn_graph_print(&b, g);
-	return qn_buf_str(&b);
-}
-
-/* What is read is what was written: names, order, types and values. */
-static void
-is_the_same(void)
-{
-	const qn_buf b = written();
-	qn_model *back = read_back(&b);
-	const qn_graph *g = qn_onnx_out_graph(&rg->m);
-
-	assert_string_equal(text_of(qn_model_entry(back)), text_of(g));
-	assert_true(qn_graph_equal(qn_model_entry(back), g));
-	assert_int_equal(back->stage, rg->m.stage);
-	assert_int_equal(back->rounding, rg->m.rounding);
-	assert_string_equal(back->options, rg->m.options);
 }
 
 /* All outputs one after the other, on inputs of small numbers. */
@@ -234,220 +169,6 @@ test_every_op(void **state)
 	}
 }
 
-/* Narrow ranges, sums of their own scales, rounding away from 0, constants turned and not: nothing of it stands in
- * ONNX's operators. */
-static const char kept[] =
-	"model \"test\" stage calibrated rounding single options \"made by hand\"\n"
-	"param @many = {0.5, 0.25:1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, "
-	"0.5, 0.5, "
-	"0.125}\n"
-	"graph @main(%x: tensor<1x3x3x2xf32>, %idle: tensor<2xf32>) {\n"
-	"  %\"odd name\" = const : tensor<2x2x2x2x!quant.uniform<i8<-127:127>:f32:0, {0.5, 0.25}>> "
-	"rand 1\n"
-	"  %q = quantize %x {ties=away} : tensor<1x3x3x2x!quant.uniform<u8<1:255>:f32, 0.5:3>>\n"
-	"  %b = const : tensor<2xf32> [12.5, -3.25]\n"
-	"  %p = quantize %b : tensor<2x!quant.uniform<i32:f32:0, 0.5*{0.5, 0.25}>>\n"
-	"  %c = conv2d %q, %\"odd name\", %p {padding=same}\n"
-	"  %r = requantize %c {lo=-5, hi=90} : tensor<1x3x3x2x!quant.uniform<i8:f32, 2.0:-5>>\n"
-	"  %w = const : tensor<17x18x!quant.uniform<i4<-7:7>:f32, 0.5>> rand 2\n"
-	"  %f = flatten %r\n"
-	"  %g = dense %f, %w\n"
-	"  %d = dequantize %g\n"
-	"  %e = relu6 %d\n"
-	"  %m = quantize %e : tensor<1x17x!quant.uniform<i8:f32:1, {@many}>>\n"
-	"  return %r as \"first\", %m\n}\n";
-
-static void
-test_kept(void **state)
-{
-	(void)state;
-	read_text(kept);
-	is_the_same();
-}
-
-/* Metadata that do not fit the file: the operators are read, and nothing is said of it. */
-static void
-test_kept_damaged(void **state)
-{
-	size_t same = 0, other = 0;
-
-	(void)state;
-	read_text(kept);
-	const qn_buf b = written();
-	const char *const want = text_of(qn_onnx_out_graph(&rg->m));
-	size_t from = b.n;
-	for (size_t i = 0; i + 11 < b.n; i++)
-		if (memcmp(b.data + i, "quern.graph", 11) == 0)
-			from = i;
-	for (size_t i = from; i < b.n; i += 3) {
-		const qn_import_how how = {0};
-		qn_model *back = QN_NEW(&rg->arena, qn_model, 1);
-		char *data = qn_arena_copy(&rg->arena, b.data, b.n);
-
-		data[i] ^= 1;
-		qn_model_init(back, &rg->env, &rg->arena, "test");
-		if (qn_onnx_read(back, "back.onnx", NULL, data, b.n, &how) != QN_OK) {
-			qn_diags_clear(&rg->env, &rg->diags); /* a length of the format */
-			continue;
-		}
-		no_errors();
-		assert_int_equal(qn_model_verify(back), QN_OK);
-		if (strcmp(text_of(qn_model_entry(back)), want) == 0)
-			same++; /* rounding, options, what is unused */
-		else
-			other++;
-	}
-	assert_true(other > 100);
-	assert_true(same < other);
-}
-
-/* A code that the range does not have: the file was changed behind the writer. */
-static void
-test_kept_codes(void **state)
-{
-	(void)state;
-	read_text("model \"m\" stage calibrated\n"
-		  "graph @main(%x: tensor<1x4xf32>) {\n"
-		  "  %w = const : tensor<1x4x!quant.uniform<i8<-127:127>:f32, 0.5>> [85, 86, 87, "
-		  "88]\n"
-		  "  %d = dequantize %w\n  %y = add %x, %d\n"
-		  "  %q = quantize %y : tensor<1x4x!quant.uniform<i8:f32, 0.5>>\n"
-		  "  return %q\n}\n");
-	qn_buf b = written();
-	const qn_model *back = read_back(&b);
-	assert_non_null(strstr(text_of(qn_model_entry(back)), "<-127:127>"));
-	for (size_t i = 0; i + 4 < b.n; i++)
-		if (memcmp(b.data + i, "\xd5\xd6\xd7\xd8", 4) == 0) /* u8 in the file */
-			b.data[i] = 0;
-	back = read_back(&b);
-	assert_null(strstr(text_of(qn_model_entry(back)), "<-127:127>"));
-	assert_non_null(strstr(text_of(qn_model_entry(back)), "[0, 214, 215, 216]"));
-}
-
-/* ---- the nodes of the file ---- */
-
-static Onnx__ModelProto *
-unpacked(void)
-{
-	const qn_buf b = written();
-	Onnx__ModelProto *file = onnx__model_proto__unpack(NULL, b.n, (const uint8_t *)b.data);
-
-	assert_non_null(file);
-	return file;
-}
-
-static size_t
-nodes_of(const Onnx__ModelProto *file, const char *op)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < file->graph->n_node; i++)
-		n += strcmp(file->graph->node[i]->op_type, op) == 0;
-	return n;
-}
-
-static const Onnx__NodeProto *
-node_of(const Onnx__ModelProto *file, const char *name)
-{
-	for (size_t i = 0; i < file->graph->n_node; i++)
-		if (strcmp(file->graph->node[i]->name, name) == 0)
-			return file->graph->node[i];
-	fail_msg("no node '%s'", name);
-	return NULL;
-}
-
-/* A residual block of a quantized network: transposed where it begins alone, one pair a value, u8 in
- * between, nodes named like the layers. */
-static void
-test_nodes_quantized(void **state)
-{
-	(void)state;
-	read_text("model \"m\" stage calibrated\n"
-		  "graph @main(%x: tensor<1x4x6x2x!quant.uniform<i8:f32, 0.5:-3>>) {\n"
-		  "  %w = const : tensor<2x3x3x2x!quant.uniform<i8:f32, 0.25>> rand 1\n"
-		  "  %v = const : tensor<2x1x1x2x!quant.uniform<i8:f32, 0.25>> rand 2\n"
-		  "  %k = const : tensor<3x12x!quant.uniform<i8:f32, 0.125>> rand 3\n"
-		  "  %a.acc = conv2d %x, %w {padding=same}\n"
-		  "  %a_1 = requantize %a.acc : tensor<1x4x6x2x!quant.uniform<i8:f32, 8.0:-128>>\n"
-		  "  %b.acc = conv2d %a_1, %v\n"
-		  "  %b_1 = requantize %b.acc : tensor<1x4x6x2x!quant.uniform<i8:f32, 64.0>>\n"
-		  "  %sum = add %a_1, %b_1 : tensor<1x4x6x2x!quant.uniform<i8:f32, 64.0>>\n"
-		  "  %pool = max_pool %sum {kernel=[2,2], stride=[2,2]}\n"
-		  "  %flat = reshape %pool {shape=[1,12]}\n"
-		  "  %y.acc = dense %flat, %k\n"
-		  "  %y_1 = requantize %y.acc : tensor<1x3x!quant.uniform<i8:f32, 512.0>>\n"
-		  "  return %y_1\n}\n");
-	Onnx__ModelProto *file = unpacked();
-	assert_int_equal(nodes_of(file, "Transpose"), 1);
-	assert_int_equal(nodes_of(file, "Reshape"), 1);
-	/* x, a, b, sum, pool, flat, y; the output's storage */
-	assert_int_equal(nodes_of(file, "QuantizeLinear"), 8);
-	/* each of the seven, the input's storage, three weights */
-	assert_int_equal(nodes_of(file, "DequantizeLinear"), 11);
-	assert_string_equal(node_of(file, "a")->op_type, "Conv");
-	assert_string_equal(node_of(file, "y")->op_type, "Gemm");
-	assert_string_equal(node_of(file, "sum")->input[0], "a_dequantized");
-	assert_string_equal(node_of(file, "a_dequantized")->input[1], "a_scale");
-	for (size_t i = 0; i < file->graph->n_initializer; i++)
-		if (strcmp(file->graph->initializer[i]->name, "a_zero_point") == 0)
-			assert_int_equal(file->graph->initializer[i]->data_type, 2);
-	onnx__model_proto__free_unpacked(file, NULL);
-	is_the_same();
-}
-
-/* Of a float network that was calibrated: no quantized value twice, a pool between pairs of its own. */
-static void
-test_nodes_calibrated(void **state)
-{
-	(void)state;
-	read_text("model \"m\" stage calibrated\n"
-		  "graph @main(%x: tensor<1x4x4x2xf32>) {\n"
-		  "  %in = quantize %x : tensor<1x4x4x2x!quant.uniform<i8:f32, 0.5>>\n"
-		  "  %back = dequantize %in\n"
-		  "  %again = quantize %back : tensor<1x4x4x2x!quant.uniform<i8:f32, 0.5>>\n"
-		  "  %w = const : tensor<2x1x1x2x!quant.uniform<i8:f32, 0.25>> rand 1\n"
-		  "  %c.acc = conv2d %again, %w\n"
-		  "  %c = dequantize %c.acc\n"
-		  "  %r = relu %c\n"
-		  "  %p = max_pool %r {kernel=[2,2], stride=[2,2]}\n"
-		  "  %one = quantize %p : tensor<1x2x2x2x!quant.uniform<i8:f32, 4.0:-128>>\n"
-		  "  %two = quantize %p : tensor<1x2x2x2x!quant.uniform<i8:f32, 4.0:-128>>\n"
-		  "  %d.acc = conv2d %one, %w\n"
-		  "  %e.acc = conv2d %two, %w {stride=[2,2]}\n"
-		  "  %d = dequantize %d.acc\n"
-		  "  %e = dequantize %e.acc\n"
-		  "  return %d, %e\n}\n");
-	Onnx__ModelProto *file = unpacked();
-	assert_int_equal(nodes_of(file, "QuantizeLinear"), 3); /* x, relu, pool */
-	assert_int_equal(nodes_of(file, "DequantizeLinear"), 4);
-	assert_int_equal(nodes_of(file, "Transpose"), 2); /* the input; of the outputs one is 1x1 */
-	assert_string_equal(node_of(file, "r_quantized")->input[0], "r");
-	assert_string_equal(node_of(file, "p")->input[0], "r_dequantized");
-	onnx__model_proto__free_unpacked(file, NULL);
-	is_the_same();
-}
-
-/* A chain of transposes is one, however long it is. */
-static void
-test_nodes_many(void **state)
-{
-	enum { LENGTH = 50001 };
-	qn_buf b;
-
-	(void)state;
-	qn_buf_init(&b, &rg->arena);
-	qn_buff(&b, "graph @main(%%x: tensor<1x2x3x4xf32>) {\n"
-		    "  %%t0 = transpose %%x {perm=[0,3,1,2]}\n");
-	for (int i = 1; i < LENGTH; i++)
-		qn_buff(&b, "  %%t%d = transpose %%t%d {perm=[0,%s]}\n", i, i - 1,
-			i % 2 == 0 ? "3,1,2" : "2,3,1");
-	qn_buff(&b, "  return %%t%d\n}\n", LENGTH - 1);
-	read_text(qn_buf_str(&b));
-	Onnx__ModelProto *file = unpacked();
-	assert_int_equal(nodes_of(file, "Transpose"), 1);
-	onnx__model_proto__free_unpacked(file, NULL);
-}
-
 static void
 test_refused(void **state)
 {
@@ -463,16 +184,15 @@ test_refused(void **state)
 	assert_non_null(strstr(rg->diags.item[0].message, "unsigned"));
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_files),     TEST(test_functions),       TEST(test_every_op),
-		TEST(test_kept),      TEST(test_kept_damaged),    TEST(test_kept_codes),
-		TEST(test_refused),   TEST(test_nodes_quantized), TEST(test_nodes_calibrated),
-		TEST(test_nodes_many)};
+		TEST(test_files),
+		TEST(test_functions),
+		TEST(test_every_op),
+		TEST(test_refused),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
