@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_onnx_quant_floats.c - constants of FLOAT8 and FLOAT4 in ONNX files: only DequantizeLinear reads them, exactly. */
-#include "tests/unit/onnx_protobuf.h"
+#include "tests/unit/onnx_quant_rig.h"
 
 #include "passes/passes.h"
 
-#define V(...) ((const double[]){__VA_ARGS__})
-
 enum { E4M3FN = 17, E4M3FNUZ = 18, E5M2 = 19, E5M2FNUZ = 20, E2M1 = 23, E8M0 = 24 };
-
-static void
-gives(const double *x, int64_t n, const double *want)
-{
-	near(want, run1(x), n, 0);
-}
 
 /* y = x * w, w [2,2] of this type with a scale for each column. */
 static void
