@@ -79,70 +79,6 @@ test_axis_of_bias(void **state)
 	}
 }
 
-/* A shape that a run computes, or that is an input: the file says what the result is, else the caller. */
-static void
-test_shape_is_input(void **state)
-{
-	const float weights[] = {2, 3};
-	qn_pin pin = {.name = "s", .text = "1,1,4,1"};
-
-	for (int how = 0; how < 3; how++) { /* the file's shape; none: refused, fixed */
-		const int32_t open = how == 0 ? 4 : -1;
-
-		(void)tflite_teardown(state);
-		(void)tflite_setup(state);
-		int s = tfl_tensor(file, "s", TFL_INT32, DIMS(4), NULL, 0);
-		int w = tfl_tensor(file, "w", TFL_FLOAT32, DIMS(1, 1, 2, 1), weights, 8);
-		int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 1, 2, 1), NULL, 0);
-		int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 1, open, 1), NULL, 0);
-		tfl_op_of *o = tfl_op(file, QN_TFL_TRANSPOSE_CONV, INTS(s, w, x), INTS(y));
-
-		(void)tfl_with(tfl_with(tfl_with(o, 0, 'b', QN_TFL_PADDING_VALID), 1, 'i', 2), 2,
-			       'i', 1);
-		if (how == 2) {
-			reading.pin = &pin;
-			reading.npin = 1;
-		}
-		if (how == 1) {
-			import_fails(INTS(x, s), INTS(y), "import.input", "--input-value");
-			continue;
-		}
-		import(INTS(x, s), INTS(y));
-		assert_int_equal(rg->g->ninput, how == 0 ? 2 : 1);
-		const double *in[] = {V(1, 10), V(1, 1, 4, 1)};
-		const double want[] = {2, 3, 20, 30}, *got = run(in);
-		for (int i = 0; i < 4; i++)
-			assert_true(got[i] == want[i]);
-	}
-}
-
-/* A given shape of a result with another batch or other channels than its operands'. */
-static void
-test_shape_that_is_not(void **state)
-{
-	const float weights[] = {2, 3};
-	static const char *const shapes[] = {"2,1,4,1", "1,1,4,3", "4"};
-
-	for (size_t i = 0; i < QN_COUNT(shapes); i++) {
-		qn_pin pin = {.name = "s", .text = shapes[i]};
-
-		(void)tflite_teardown(state);
-		(void)tflite_setup(state);
-		int s = tfl_tensor(file, "s", TFL_INT32, DIMS(4), NULL, 0);
-		int w = tfl_tensor(file, "w", TFL_FLOAT32, DIMS(1, 1, 2, 1), weights, 8);
-		int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 1, 2, 1), NULL, 0);
-		int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 1, -1, 1), NULL, 0);
-		tfl_op_of *o = tfl_op(file, QN_TFL_TRANSPOSE_CONV, INTS(s, w, x), INTS(y));
-
-		(void)tfl_with(tfl_with(tfl_with(o, 0, 'b', QN_TFL_PADDING_VALID), 1, 'i', 2), 2,
-			       'i', 1);
-		reading.pin = &pin;
-		reading.npin = 1;
-		import_fails(INTS(x, s), INTS(y), "import.input",
-			     "the data has a batch of 1, the weights have 1 channels");
-	}
-}
-
 /* [1,kh,kw,O] becomes one group a channel, 2 results each. */
 static void
 test_depthwise(void **state)
@@ -190,38 +126,6 @@ test_half_weights(void **state)
 	tfl_op(file, QN_TFL_MUL, INTS(x, w), INTS(y));
 	import(INTS(x), INTS(y));
 	GIVES(V(3, 5), 3, -10);
-}
-
-static void
-test_input_dim(void **state)
-{
-	(void)state;
-	const char *const dim[] = {"x:0:0=2"};
-	int x = tfl_tensor(file, "x:0", TFL_FLOAT32, DIMS(1, 2), NULL, 0);
-	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 2), NULL, 0);
-
-	tfl_op(file, QN_TFL_RELU, INTS(x), INTS(y));
-	reading.ndim = 1;
-	reading.dim = dim;
-	import(INTS(x), INTS(y));
-	GIVES(V(1, -2, -3, 4), 1, 0, 0, 4);
-}
-
-/* A shape that is written for a batch of 1 follows another batch. */
-static void
-test_other_batch(void **state)
-{
-	(void)state;
-	const char *const dim[] = {"x:0=2"};
-	int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 1, 2), NULL, 0);
-	int s = tfl_tensor(file, "s", TFL_INT32, DIMS(2), (const int32_t[]){1, 2}, 8);
-	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 2), NULL, 0);
-
-	tfl_op(file, QN_TFL_RESHAPE, INTS(x, s), INTS(y));
-	reading.ndim = 1;
-	reading.dim = dim;
-	import(INTS(x), INTS(y));
-	GIVES(V(1, 2, 3, 4), 1, 2, 3, 4);
 }
 
 /* ---- codes ---- */
@@ -395,15 +299,11 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_dense_relu),     T(test_axis_of_bias),
-		T(test_shape_is_input), T(test_shape_that_is_not),
-		T(test_depthwise),      T(test_hybrid),
-		T(test_half_weights),   T(test_input_dim),
-		T(test_other_batch),    T(test_float_edges),
-		T(test_rounded_twice),  T(test_outside_data),
-		T(test_codes),          T(test_codes_relu),
-		T(test_f32_product),    T(test_axis),
-		T(test_from_float),     T(test_four_bits),
+		T(test_dense_relu),    T(test_axis_of_bias), T(test_depthwise),
+		T(test_hybrid),        T(test_half_weights), T(test_codes),
+		T(test_codes_relu),    T(test_f32_product),  T(test_axis),
+		T(test_from_float),    T(test_four_bits),    T(test_float_edges),
+		T(test_rounded_twice), T(test_outside_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
