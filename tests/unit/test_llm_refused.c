@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_llm_refused.c - keys, tensors and folders of language models that are refused, and the lengths of context that a
+ * caller may ask for. */
+#define _POSIX_C_SOURCE 200809L /* mkdtemp */
+#include "tests/unit/llm_rig.h"
+
+static const struct {
+	llm_file file;
+	const char *id, *text;
+} refused[] = {
+	{{.arch = "falcon"}, "llm.architecture", "supported: llama, qwen2, gemma"},
+	{{.arch = "llama", .drop = "general.architecture"}, "llm.key", "quern tensors"},
+	{{.arch = "llama", .drop = "llama.block_count"}, "llm.key", "missing key"},
+	{{.arch = "llama", .drop = "llama.attention.layer_norm_rms_epsilon"}, "llm.key", "missing"},
+	{{.arch = "llama", .key = "llama.block_count", .value = "0"}, "llm.value", "0 is not"},
+	{{.arch = "llama", .key = "llama.block_count", .value = "\"two\""}, "llm.value", "two"},
+	{{.arch = "llama", .key = "llama.block_count", .value = "1000000"}, "llm.value", "tensors"},
+	{{.arch = "llama", .key = "llama.block_count", .value = "3"},
+	 "llm.tensor",
+	 "missing tensor"},
+	{{.arch = "llama", .key = "llama.block_count", .value = "1"}, "llm.unused", "llama"},
+	{{.arch = "llama", .key = "llama.attention.head_count", .value = "3"},
+	 "llm.value",
+	 "divide"},
+	{{.arch = "llama", .key = "llama.attention.head_count", .value = "64"},
+	 "llm.value",
+	 "even"},
+	{{.arch = "llama", .key = "llama.attention.head_count", .value = "8"},
+	 "llm.tensor",
+	 "[8, 32]"},
+	{{.arch = "llama", .key = "llama.rope.freq_base", .value = "-1"}, "llm.value", "above 0"},
+	{{.arch = "llama", .key = "llama.rope.freq_base", .value = "0"}, "llm.value", "above 0"},
+	{{.arch = "llama", .key = "llama.rope.scaling.factor", .value = "-2"},
+	 "llm.value",
+	 "from 0"},
+	{{.arch = "llama", .key = "llama.attention.head_count_kv", .value = "[2, 4]"},
+	 "llm.value",
+	 "block 0 has 2, block 1 has 4"},
+	{{.arch = "llama", .key = "llama.attention.head_count_kv", .value = "[2]"},
+	 "llm.value",
+	 "a list of 1 numbers for 2 blocks"},
+	{{.arch = "llama", .key = "llama.embedding_length", .value = "[32, 32]"},
+	 "llm.value",
+	 "one number"},
+	{{.arch = "llama", .key = "llama.rope.dimension_count", .value = "10"},
+	 "llm.value",
+	 "head"},
+	{{.arch = "qwen2", .bias = 1, .key = "qwen2.rope.dimension_count", .value = "4"},
+	 "llm.value",
+	 "whole heads"},
+	{{.arch = "llama", .key = "llama.rope.scaling.type", .value = "\"yarn\""},
+	 "llm.scaling",
+	 "yarn"},
+	{{.arch = "llama", .key = "llama.attention.value_length", .value = "4"},
+	 "llm.value",
+	 "keys"},
+	{{.arch = "llama", .key = "llama.attention.sliding_window", .value = "16"},
+	 "llm.value",
+	 "--context"},
+	{{.arch = "llama", .key = "llama.vocab_size", .value = "47"}, "llm.tensor", "[48, 32]"},
+	{{.arch = "llama", .extra = "blk.0.attn_q_norm.weight"}, "llm.unused", "attn_q_norm"},
+	{{.arch = "llama", .drop = "blk.1.ffn_up.weight"}, "llm.tensor", "blk.1.ffn_up.weight"},
+	{{.arch = "qwen2"}, "llm.tensor", "blk.0.attn_q.bias"},
+	{{.arch = "llama", .key = "split.count", .value = "3"}, "llm.value", "join the parts"},
+	{{.arch = "llama", .no_tokens = 1}, "llm.tensor", "the vocabulary is empty"},
+};
+
+static void
+refusals(void **state)
+{
+	rig *r = *state;
+
+	for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+		qn_model *m;
+
+		llm_file_write(r->ctx, &refused[i].file, at(r, "x.gguf"));
+		qn_diag_clear(r->ctx);
+		assert_int_not_equal(qn_load(r->ctx, at(r, "x.gguf"), &m), QN_OK);
+		assert_null(m);
+		const qn_diagnostic d = qn_diag_get(r->ctx, 0);
+		if (strcmp(d.id, refused[i].id) != 0 ||
+		    (strstr(d.message, refused[i].text) == NULL &&
+		     strstr(d.place, refused[i].text) == NULL))
+			fail_msg("row %zu: %s: %s [%s]", i, d.place, d.message, d.id);
+	}
+}
+
+/* The name of a folder, and keys of its config.json that are refused. */
+static void
+folders(void **state)
+{
+	static const struct {
+		const char *key, *value, *id, *text;
+	} rows[] = {
+		{"rope_scaling", "{\"type\": \"dynamic\", \"factor\": 2}", "llm.scaling",
+		 "dynamic"},
+		{"rope_scaling", "{\"type\": \"linear\"}", "llm.value", "'factor' is missing"},
+		{"rope_parameters", "{\"type\": \"linear\", \"factor\": -1}", "llm.value", "-1"},
+		{"rope_scaling",
+		 "{\"rope_type\": \"llama3\", \"factor\": 8, \"low_freq_factor\": 4, "
+		 "\"high_freq_factor\": 4, \"original_max_position_embeddings\": 64}",
+		 "llm.value", "not below"},
+		{"sliding_window", "8", "llm.value", "--context"},
+		{"vocab_size", "\"many\"", "llm.value", "many"},
+		{"hidden_act", "\"relu\"", "llm.value", "\"relu\" is not supported"},
+		{"partial_rotary_factor", "0.5", "llm.value", "0.5 is not supported"},
+		{"head_dim", "7", "llm.value", "even"},
+		{"num_key_value_heads", "[2, 1]", "llm.value", "block 1 has 1"},
+	};
+	rig *r = *state;
+	qn_import_opts o = {.size = sizeof o, .context = 16};
+	const llm_file good = {.arch = "llama"};
+	qn_model *named;
+
+	llm_folder_write(r->ctx, &good, at(r, FOLDER));
+	assert_int_equal(qn_import(r->ctx, at(r, FOLDER "//"), &o, &named), QN_OK);
+	assert_string_equal(qn_model_name(named), FOLDER);
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const llm_file f = {.arch = "llama", .key = rows[i].key, .value = rows[i].value};
+		qn_model *m;
+
+		llm_folder_write(r->ctx, &f, at(r, FOLDER));
+		qn_diag_clear(r->ctx);
+		assert_int_not_equal(qn_import(r->ctx, at(r, FOLDER), &o, &m), QN_OK);
+		const qn_diagnostic d = qn_diag_get(r->ctx, 0);
+		if (strcmp(d.id, rows[i].id) != 0 || strstr(d.message, rows[i].text) == NULL)
+			fail_msg("row %zu: %s: %s [%s]", i, d.place, d.message, d.id);
+	}
+}
+
+static void
+contexts(void **state)
+{
+	rig *r = *state;
+	const llm_file f = {.arch = "llama"};
+	qn_import_opts o = {.size = sizeof o};
+	qn_model *m;
+
+	llm_file_write(r->ctx, &f, at(r, "x.gguf"));
+	assert_int_equal(qn_load(r->ctx, at(r, "x.gguf"), &m), QN_OK);
+	assert_string_equal(qn_model_state_name(m, 1), "blk.0.k");
+	assert_string_equal(qn_model_state_type(m, 1), "tensor<2x64x8xf32>"); /* as trained */
+	o.context = 100;
+	assert_int_equal(qn_import(r->ctx, at(r, "x.gguf"), &o, &m), QN_OK);
+	assert_string_equal(qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1).id, "llm.context");
+	assert_string_equal(qn_model_state_type(m, 1), "tensor<2x100x8xf32>");
+	o.context = 1 << 17; /* positions are not elements of lists */
+	assert_int_equal(qn_import(r->ctx, at(r, "x.gguf"), &o, &m), QN_OK);
+	assert_string_equal(qn_model_state_type(m, 1), "tensor<2x131072x8xf32>");
+	o.context = UINT64_MAX;
+	assert_int_equal(qn_import(r->ctx, at(r, "x.gguf"), &o, &m), QN_EUSAGE);
+	assert_string_equal(qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1).id, "import.context");
+	const llm_file wide = {.arch = "llama", .head_dim = 32};
+	llm_file_write(r->ctx, &wide, at(r, "x.gguf"));
+	o.context = 1 << 20;
+	assert_int_equal(qn_import(r->ctx, at(r, "x.gguf"), &o, &m), QN_EINVALID);
+	const qn_diagnostic d = qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1);
+	assert_string_equal(d.id, "llm.value");
+	assert_non_null(strstr(d.place, "--context"));
+	assert_non_null(strstr(d.message, "--context 524288"));
+	o.context = 8;
+	assert_int_equal(qn_import(r->ctx, "examples/digits/digits.json", &o, &m), QN_EUSAGE);
+	assert_string_equal(qn_diag_get(r->ctx, qn_diag_count(r->ctx) - 1).id, "import.context");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(refusals),
+		TEST(folders),
+		TEST(contexts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
