@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "tests/unit/little.h"
+#include "tests/unit/onnx_wire.h"
 
-enum { ONX_ROOM = 1 << 16 };
 enum {
 	ONX_FLOAT = 1,
 	ONX_UINT8 = 2,
@@ -37,77 +37,11 @@ enum {
 	ONX_INT2 = 26
 };
 
-typedef struct onx_bytes {
-	uint8_t data[ONX_ROOM];
-	size_t n;
-} onx_bytes;
-
 typedef struct onx {
 	onx_bytes graph, functions, function, attrs, file, work, inner, tensor;
 	bool in_function;
 	const char *domain; /* of the next node; NULL: none */
 } onx;
-
-/* ---- the wire ---- */
-
-static inline void
-onx_raw(onx_bytes *b, const void *data, size_t n)
-{
-	if (b->n + n <= ONX_ROOM && n > 0) {
-		memcpy(b->data + b->n, data, n);
-		b->n += n;
-	}
-}
-
-static inline void
-onx_varint(onx_bytes *b, uint64_t v)
-{
-	do {
-		uint8_t byte = (uint8_t)((v & 127) | (v > 127 ? 128 : 0));
-		onx_raw(b, &byte, 1);
-		v >>= 7;
-	} while (v > 0);
-}
-
-static inline void
-onx_number(onx_bytes *b, int field, int64_t v)
-{
-	onx_varint(b, (uint64_t)field << 3);
-	onx_varint(b, (uint64_t)v);
-}
-
-static inline void
-onx_field(onx_bytes *b, int field, const void *data, size_t n)
-{
-	onx_varint(b, (uint64_t)field << 3 | 2);
-	onx_varint(b, n);
-	onx_raw(b, data, n);
-}
-
-static inline void
-onx_text(onx_bytes *b, int field, const char *s)
-{
-	onx_field(b, field, s, strlen(s));
-}
-
-static inline void
-onx_float(onx_bytes *b, int field, float v)
-{
-	onx_varint(b, (uint64_t)field << 3 | 5);
-	put_little(&v, &(const float){v}, sizeof v, sizeof v);
-	onx_raw(b, &v, sizeof v);
-}
-
-/* The words of "a,b,": a field for each; an empty word stands for nothing left between commas. */
-static inline void
-onx_words(onx_bytes *b, int field, const char *s)
-{
-	while (*s != '\0') {
-		size_t n = strcspn(s, ",");
-		onx_field(b, field, s, n);
-		s += n + (s[n] == ',');
-	}
-}
 
 /* ---- types and tensors ---- */
 
@@ -164,7 +98,6 @@ onx_output(onx *t, const char *name)
 	onx_value_info(t, 12, name, ONX_FLOAT, NULL);
 }
 
-/* A TensorProto in t->tensor. */
 /* Bytes of an element. */
 static inline size_t
 onx_each(int elem)
@@ -184,6 +117,7 @@ onx_each(int elem)
 	}
 }
 
+/* A TensorProto in t->tensor. */
 static inline void
 onx_make_tensor(onx *t, const char *name, int elem, const char *dims, const void *data, size_t n)
 {
