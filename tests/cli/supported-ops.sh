@@ -17,7 +17,7 @@ mv stdout table.md
 
 # Operators of TFLite: each stands in a test of files with it.
 # Element-wise functions are read by the tests of each row, test_tflite_each and test_onnx_each.
-cat "$QUERN_SOURCE"/tests/unit/test_tflite*.c "$QUERN_SOURCE"/tests/e2e/test_e2e_tflite*.c >tests.c
+cat "$QUERN_SOURCE"/tests/unit/test_tflite*.c "$QUERN_SOURCE"/tests/e2e/*tflite*.[ch] >tests.c
 sed -n 's/.*TFLITE([a-z0-9_]*, \([A-Z0-9_]*\),.*/QN_TFL_\1/p' "$QUERN_SOURCE/ir/ops.def" >>tests.c
 for name in $(sed -n '/^## TFLite/,$s/^| \([A-Z0-9_]*\) |$/\1/p' table.md); do
 	cases=$((cases + 1))
