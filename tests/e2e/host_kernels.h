@@ -14,11 +14,7 @@
 #include "quern/graph.h"
 #include "quern/kernels.h"
 #include "quern/measure.h"
-
-/* Code that is compiled here and text that is emitted, from one source. */
-#define BOTH(name, ...)                                                                            \
-	__VA_ARGS__                                                                                \
-	static const char name##_text[] = #__VA_ARGS__;
+#include "tests/e2e/both.h"
 
 enum { SAMPLES = 6, IN = 64, OUT = 5, TEXT_MOST = 1 << 16 };
 
