@@ -172,7 +172,7 @@ net_val *net_pool(net *n, const net_val *x, const net_window *at, char op);
 void net_widen(net *n, net_val *y, double amount, net_reason reason);
 net_val *net_mean_space(net *n, const net_val *x);
 
-/* ---- operators that move values of any type: the node and what it gives; NULL: not of this shape (net_move.c) ---- */
+/* ---- operators that move values of any type: the node and what it gives; NULL: not of this shape ---- */
 
 typedef net_val *net_step(net *n, net_val *x);
 typedef struct net_row {
@@ -183,12 +183,19 @@ typedef struct net_row {
 /* One of the rows that suits x, drawn; never NULL: x itself when none does. */
 net_val *net_any(net *n, const net_row *rows, net_val *x);
 
+/* net_move.c */
 net_val *net_move(net *n, net_val *x); /* any of them */
 net_val *net_reshaped(net *n, net_val *x, int rank, const int64_t *dim);
 net_val *net_transposed(net *n, net_val *x, const int64_t *perm);
 net_val *net_flat(net *n, net_val *x); /* as [rows, columns] */
 net_val *net_padded(net *n, net_val *x, net_val *value, double v);
+
+/* net_join.c */
 net_val *net_joined(net *n, int count, net_val *const *x, int axis);
+net_val *net_split(net *n, net_val *x);
+net_val *net_where(net *n, net_val *x);
+net_val *net_scatter(net *n, net_val *x);
+net_val *net_tile(net *n, net_val *x);
 
 /* MaxPool and Resize to the nearest element or between them, of any type (net_plain.c). */
 net_val *net_max_pool(net *n, net_val *x);

@@ -1,85 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* net_move.c - operators that move elements or choose among them, on any type: what holds a real number and what holds
- * codes alike.
+/* net_move.c - operators that move the elements of a value, on any type: what holds a real number and what holds codes
+ * alike.
  *
- *   Transpose, Reshape, Flatten, Squeeze, Unsqueeze, Slice, Split, Concat, Gather, Pad, Tile, Where, ScatterElements */
-#include "tests/networks/net.h"
-
-enum { FROM_VALUE = -1 };
-
-/* y[i] = x[at[i]], or the value's element. */
-static net_val *
-picked(net *n, const net_val *x, int rank, const int64_t *dim, const int64_t *at,
-       const net_val *value)
-{
-	net_val *y = net_new(n, x->type, rank, dim);
-
-	y->q = x->q;
-	for (int s = 0; s < NET_SAMPLES; s++)
-		for (int64_t i = 0; i < y->count; i++) {
-			y->lo[s * y->count + i] =
-				at[i] >= 0 ? net_lo(x, s, at[i]) : net_lo(value, s, 0);
-			y->hi[s * y->count + i] =
-				at[i] >= 0 ? net_hi(x, s, at[i]) : net_hi(value, s, 0);
-		}
-	return y;
-}
-
-static int64_t at[NET_ELEMENTS]; /* of the value being made */
-
-static void
-strides(const net_val *x, int64_t *step)
-{
-	int64_t s = 1;
-
-	for (int k = x->rank - 1; k >= 0; k--) {
-		step[k] = s;
-		s *= x->dim[k];
-	}
-}
-
-static int64_t
-product(int rank, const int64_t *dim)
-{
-	int64_t n = 1;
-
-	for (int k = 0; k < rank; k++)
-		n *= dim[k];
-	return n;
-}
-
-/* Fills `at`: along axis k output coordinate p is begin[k] + p * step[k] of x, outside of it FROM_VALUE. */
-static void
-affine(const net_val *x, const int64_t *dim, const int64_t *begin, const int64_t *by)
-{
-	int64_t step[NET_RANK];
-
-	strides(x, step);
-	for (int64_t i = 0; i < product(x->rank, dim); i++) {
-		int64_t rest = i;
-
-		at[i] = 0;
-		for (int k = x->rank - 1; k >= 0; k--) {
-			int64_t p = begin[k] + rest % dim[k] * by[k];
-
-			rest /= dim[k];
-			if (p < 0 || p >= x->dim[k] || at[i] == FROM_VALUE)
-				at[i] = FROM_VALUE;
-			else
-				at[i] += p * step[k];
-		}
-	}
-}
+ *   Transpose, Reshape, Flatten, Squeeze, Unsqueeze, Slice, Gather, Pad */
+#include "tests/networks/net_places.h"
 
 /* ---- the shape alone ---- */
-
-static net_val *
-viewed(net *n, net_val *x, int rank, const int64_t *dim)
-{
-	for (int64_t i = 0; i < x->count; i++)
-		at[i] = i;
-	return picked(n, x, rank, dim, at, NULL);
-}
 
 net_val *
 net_reshaped(net *n, net_val *x, int rank, const int64_t *dim)
@@ -265,149 +191,6 @@ pad(net *n, net_val *x)
 	return net_padded(n, x, kind == 0 ? NULL : net_scalar(n, x->type, v), v);
 }
 
-/* ---- several operands ---- */
-
-net_val *
-net_joined(net *n, int count, net_val *const *x, int axis)
-{
-	int64_t dim[NET_RANK], inner = 1, outer = 1;
-
-	memcpy(dim, x[0]->dim, sizeof dim);
-	for (int i = 1; i < count; i++)
-		dim[axis] += x[i]->dim[axis];
-	for (int k = axis + 1; k < x[0]->rank; k++)
-		inner *= dim[k];
-	for (int k = 0; k < axis; k++)
-		outer *= dim[k];
-	net_val *y = net_new(n, x[0]->type, x[0]->rank, dim);
-	y->q = x[0]->q;
-	for (int s = 0; s < NET_SAMPLES; s++)
-		for (int64_t o = 0, to = s * y->count; o < outer; o++)
-			for (int i = 0; i < count; i++)
-				for (int64_t k = 0; k < x[i]->dim[axis] * inner; k++, to++) {
-					int64_t from = o * x[i]->dim[axis] * inner + k;
-
-					y->lo[to] = net_lo(x[i], s, from);
-					y->hi[to] = net_hi(x[i], s, from);
-				}
-	return y;
-}
-
-static net_val *
-part(net *n, net_val *x, int axis, int64_t from, int64_t len)
-{
-	int64_t begin[NET_RANK] = {0}, by[NET_RANK] = {1, 1, 1, 1, 1}, dim[NET_RANK];
-
-	memcpy(dim, x->dim, sizeof dim);
-	begin[axis] = from;
-	dim[axis] = len;
-	affine(x, dim, begin, by);
-	return picked(n, x, x->rank, dim, at, NULL);
-}
-
-/* Split in two, the halves joined in the other order. */
-static net_val *
-split(net *n, net_val *x)
-{
-	int axis = (int)net_draw(n, 1, x->rank - 1);
-
-	if (x->dim[axis] < 2)
-		return NULL;
-	int64_t len[2] = {net_draw(n, 1, x->dim[axis] - 1), 0};
-	len[1] = x->dim[axis] - len[0];
-	net_val *half[2] = {part(n, x, axis, 0, len[0]), part(n, x, axis, len[0], len[1])};
-	net_val *turned[2] = {half[1], half[0]};
-	onx_int(&n->file, "axis", axis);
-	net_node(n, "Split", 2, (net_val *[]){x, net_list(n, 2, len)}, 2, half);
-	net_val *y = net_joined(n, 2, turned, axis);
-	onx_int(&n->file, "axis", axis);
-	net_node(n, "Concat", 2, turned, 1, &y);
-	return y;
-}
-
-/* A constant of x's type, of one element or of a channel each. */
-static net_val *
-operand(net *n, net_val *x, int rank, const int64_t *dim)
-{
-	double v[64], lo, hi;
-	int64_t count = product(rank, dim);
-
-	net_range(x, &lo, &hi);
-	for (int64_t i = 0; i < count; i++)
-		v[i] = x->type == ONX_FLOAT
-			       ? net_real(n, lo, hi)
-			       : (double)net_draw(n, net_qmin(x->type), net_qmax(x->type));
-	return net_const(n, x->type, rank, dim, v);
-}
-
-static net_val *
-where(net *n, net_val *x)
-{
-	double choose[64];
-	int64_t last = x->dim[x->rank - 1];
-
-	if (x->type == ONX_INT8 || last > 16) /* ONNX Runtime has no kernel for i8 */
-		return NULL;
-	for (int64_t i = 0; i < last; i++)
-		choose[i] = (double)net_draw(n, 0, 1);
-	net_val *c = net_const(n, ONX_BOOL, 1, &last, choose), *other = operand(n, x, 0, NULL);
-	net_val *y = net_like(n, x);
-	for (int64_t i = 0; i < NET_SAMPLES * y->count; i++) {
-		bool mine = choose[i % last] > 0;
-
-		y->lo[i] = mine ? net_lo(x, (int)(i / y->count), i % y->count) : other->lo[0];
-		y->hi[i] = mine ? net_hi(x, (int)(i / y->count), i % y->count) : other->lo[0];
-	}
-	net_node(n, "Where", 3, (net_val *[]){c, x, other}, 1, &y);
-	return y;
-}
-
-/* Constant elements at constant indices along the last axis, in its first rows. */
-static net_val *
-scatter(net *n, net_val *x)
-{
-	int64_t dim[NET_RANK], last = x->dim[x->rank - 1];
-	double index[64];
-
-	if (last > 16 || x->rank < 2)
-		return NULL;
-	for (int k = 0; k < x->rank; k++)
-		dim[k] = 1;
-	dim[x->rank - 1] = 1 + (last > 2);
-	for (int64_t i = 0; i < dim[x->rank - 1]; i++)
-		index[i] = (double)(i + net_draw(n, 0, last - dim[x->rank - 1]));
-	if (dim[x->rank - 1] == 2 && !(index[0] < index[1]))
-		index[1] = index[0] + 1 < (double)last ? index[0] + 1 : 0;
-	net_val *k = net_const(n, ONX_INT64, x->rank, dim, index), *u = operand(n, x, x->rank, dim);
-	net_val *y = viewed(n, x, x->rank, x->dim);
-	for (int s = 0; s < NET_SAMPLES; s++)
-		for (int64_t i = 0; i < u->count; i++)
-			y->lo[s * y->count + (int64_t)index[i]] =
-				y->hi[s * y->count + (int64_t)index[i]] = u->lo[i];
-	onx_int(&n->file, "axis", x->rank - 1);
-	net_node(n, "ScatterElements", 3, (net_val *[]){x, k, u}, 1, &y);
-	return y;
-}
-
-static net_val *
-tile(net *n, net_val *x)
-{
-	int64_t dim[NET_RANK], begin[NET_RANK] = {0}, by[NET_RANK] = {1, 1, 1, 1, 1},
-			       times[NET_RANK] = {1, 1, 1, 1, 1};
-	int axis = x->rank - 1;
-
-	memcpy(dim, x->dim, sizeof dim);
-	if (dim[axis] > 6)
-		return NULL;
-	net_val *both[2] = {part(n, x, axis, 0, dim[axis]), x};
-	(void)begin;
-	(void)by;
-	times[axis] = 2;
-	net_val *y = net_joined(n, 2, both, axis);
-	net_node2(n, "Tile", x, net_list(n, x->rank, times), y);
-	return y;
-}
-
 static const net_row rows[] = {
 	{"Reshape", 2, reshape},
 	{"Squeeze", 2, squeeze},
@@ -415,10 +198,10 @@ static const net_row rows[] = {
 	{"Slice", 4, slice},
 	{"Gather", 3, gather},
 	{"Pad", 6, pad},
-	{"Split", 4, split},
-	{"Where", 3, where},
-	{"ScatterElements", 2, scatter},
-	{"Tile", 1, tile},
+	{"Split", 4, net_split},
+	{"Where", 3, net_where},
+	{"ScatterElements", 2, net_scatter},
+	{"Tile", 1, net_tile},
 	{"DepthToSpace", 2, net_depth_to_space},
 	{0},
 };
