@@ -26,6 +26,16 @@ typedef struct job {
 	bool makes_folder; /* w->out is not there before and goes again with a failure */
 } job;
 
+/* job_compile.c */
+qn_status job_emit(qn_ctx *ctx, workshop *w);
+qn_status job_run(qn_ctx *ctx, workshop *w);
+qn_status job_opt(qn_ctx *ctx, workshop *w);
+qn_status job_equalize(qn_ctx *ctx, workshop *w);
+qn_status job_widen(qn_ctx *ctx, workshop *w);
+qn_status job_narrow(qn_ctx *ctx, workshop *w);
+qn_status job_samples(qn_ctx *ctx, workshop *w);
+qn_status job_stats(qn_ctx *ctx, workshop *w);
+
 /* job_types.c */
 qn_status job_blocks(qn_ctx *ctx, workshop *w);
 qn_status job_solver(qn_ctx *ctx, workshop *w);
