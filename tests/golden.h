@@ -3,6 +3,7 @@
 #ifndef QN_TESTS_GOLDEN_H
 #define QN_TESTS_GOLDEN_H
 
+#include "calibrate/calibrate.h"
 #include "ir/diag.h"
 #include "ir/graph.h"
 
@@ -31,7 +32,13 @@ typedef bool kind_fn(bench *b, const section *s, outcome *o);
 /* Prints the text on stderr; false. */
 bool complain(const char *text);
 
-/* Kinds in golden_pass.c. */
+/* Passes of a comma list that ends at a blank, a colon or the end (golden_pass.c). */
+qn_status run_passes(qn_model *m, const char *list);
+
+/* Seeded inputs of g, as wide as those of real (golden_run.c). */
+qn_dataset *golden_data(const qn_graph *g, const qn_graph *real, qn_arena *a);
+
+/* Kinds in golden_run.c. */
 kind_fn run_pass, run_symbols, run_error_in;
 
 #endif
