@@ -56,7 +56,7 @@ run_test() {
 		case $1 in
 		promise_*) link "$tmp/t" "$here/test_promises.c" ;;
 		defect_*) link "$tmp/t" "$here/test_defects.c" ;;
-		*) link "$tmp/t" "$here/test_requantize.c" "$here/real_graph.c" "$here/requantize_bound.c" "$here/aligned_bound.c" "$here"/../e2e/random_*.c ;;
+		*) link "$tmp/t" "$here/test_requantize.c" "$here/real_graph.c" "$here/requantize_proof.c" "$here/requantize_bound.c" "$here/op_bound.c" "$here/aligned_bound.c" "$here"/../e2e/random_*.c ;;
 		esac || return 2
 		(cd "$QUERN_SOURCE" && "$tmp/t" "$1") >"$tmp/log" 2>&1
 		status=$?
