@@ -19,7 +19,6 @@
 
 #include <cmocka.h>
 
-#include "quern/measure.h"
 #include "tests/robust/job_import.h"
 
 /* ---- files ---- */
