@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -100,6 +101,21 @@ write_file(const char *folder, const char *name, const char *text)
 	assert_int_equal(fclose(f), 0);
 }
 
+/* Whether what this compiler makes has this machine's byte order: a test of a program for another one may compile for
+ * this host. */
+static bool
+has_own_order(const char *compiler)
+{
+	const uint16_t one = 1;
+	const bool little = *(const unsigned char *)&one == 1;
+	char command[300];
+
+	(void)snprintf(command, sizeof command,
+		       "%s -dM -E -x c /dev/null | grep -q '__BYTE_ORDER__ __ORDER_%s_ENDIAN__'",
+		       compiler, little ? "LITTLE" : "BIG");
+	return system(command) == 0;
+}
+
 static void
 expect_output(const char *folder, const char *way, const shown *want)
 {
@@ -116,7 +132,10 @@ expect_output(const char *folder, const char *way, const shown *want)
 	have[n] = '\0';
 	assert_int_equal(pclose(p), 0);
 	assert_true(n > want->n);
-	assert_memory_equal(have, want->text, want->n);
+	if (has_own_order(way))
+		assert_memory_equal(have, want->text, want->n);
+	else
+		print_message("bytes are not compared: the emitted program has another order\n");
 	assert_memory_equal(have + want->n, "t: self-test passed", 19); /* and nothing between */
 }
 
