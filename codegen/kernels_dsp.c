@@ -15,6 +15,7 @@
 
 enum { TWO_IN_A_WORD = 1 << 23, TWICE = 1 << 30, MOST_SHIFT = 21 };
 
+#define TOO_LARGE_UP "the sums of a channel may be too large for its multiplier"
 #define TOO_LARGE "the sums of a channel may be too large for two of them in a word"
 
 static const char *
@@ -70,17 +71,30 @@ qn_fits_conv2d_dsp(const qn_step_facts *f)
 	return products_differ(f, &l);
 }
 
+static const char *
+shape_differs(const qn_conv2d_args *a)
+{
+	if (a->groups != a->in_c || a->out_c != a->in_c)
+		return "it is not depthwise";
+	return a->in_c < 4 ? "fewer than four channels" : NULL;
+}
+
 const char *
 qn_fits_depthwise_dsp(const qn_step_facts *f)
 {
-	const qn_conv2d_args *a = qn_dsp_conv_args(f);
+	const char *why = shape_differs(qn_dsp_conv_args(f));
 	const qn_layer l = qn_layer_of_conv(f);
 
-	if (a->groups != a->in_c || a->out_c != a->in_c)
-		return "it is not depthwise";
-	if (a->in_c < 4)
-		return "fewer than four channels";
-	return differs(f, &l, TWICE);
+	return why != NULL ? why : differs(f, &l, TWICE);
+}
+
+const char *
+qn_fits_depthwise_up_dsp(const qn_step_facts *f)
+{
+	const char *why = shape_differs(qn_dsp_conv_args(f));
+	const qn_layer l = qn_layer_of_conv(f);
+
+	return why != NULL ? why : qn_layer_differs_up(f, &l, TWICE / 2, MOST_SHIFT, TOO_LARGE_UP);
 }
 
 const char *
@@ -119,6 +133,7 @@ depthwise_over(const qn_conv2d_args *a)
 QN_DSP_FITS(conv2d, qn_dsp_conv_over)
 QN_DSP_FITS(depthwise3, depthwise_over)
 QN_DSP_FITS(depthwise, depthwise_over)
+QN_DSP_FITS_OVER(depthwise_up, depthwise_over)
 
 const char *
 qn_fits_dense_dsp(const qn_step_facts *f)
@@ -256,7 +271,7 @@ qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a)
 	const int32_t taps = (int32_t)l.depth, blocks = (l.channels + 3) / 4,
 		      each = l.bits == 4 ? 2 : 1, words = 12 + (taps + each - 1) / each;
 	uint32_t *w = QN_NEW(a, uint32_t, (size_t)blocks * (size_t)words), *to = w;
-	int32_t bias, m, n;
+	int32_t bias, m, n, first_left, then_left;
 
 	for (int32_t c = 0; c < 4 * blocks; c += 4) {
 		const int32_t first = c + 4 > l.channels ? l.channels - 4 : c;
@@ -264,8 +279,9 @@ qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a)
 		for (int32_t i = first; i < first + 4; i++) {
 			qn_layer_scale(&l, i, &bias, &m, &n);
 			*to++ = (uint32_t)bias;
+			qn_layer_lefts(&l, i, &first_left, &then_left);
 			*to++ = (uint32_t)m;
-			*to++ = (uint32_t)n;
+			*to++ = (uint32_t)(n + 256 * first_left + 65536 * then_left);
 		}
 		for (int32_t t = 0; t < taps; t += each)
 			*to++ = pack_taps(&l, first, t);

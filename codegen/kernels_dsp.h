@@ -34,6 +34,8 @@ const char *qn_fits_depthwise3_relu_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise3_relu_over_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise_over_dsp(const qn_step_facts *f);
+const char *qn_fits_depthwise_up_dsp(const qn_step_facts *f);
+const char *qn_fits_depthwise_up_over_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise_relu_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise_relu_over_dsp(const qn_step_facts *f);
 const char *qn_fits_winograd_dsp(const qn_step_facts *f);
@@ -73,12 +75,14 @@ const char *qn_dsp_conv_over(const qn_conv2d_args *a);
 
 /* The kernels of a layer, some of which are for less: with no result below the zero point, and over their
  * operand. */
-#define QN_DSP_FITS(which, over)                                                                   \
+#define QN_DSP_FITS_OVER(which, over)                                                              \
 	const char *qn_fits_##which##_over_dsp(const qn_step_facts *f)                             \
 	{                                                                                          \
 		const char *why = qn_fits_##which##_dsp(f);                                        \
 		return why != NULL ? why : over(qn_dsp_conv_args(f));                              \
-	}                                                                                          \
+	}
+#define QN_DSP_FITS(which, over)                                                                   \
+	QN_DSP_FITS_OVER(which, over)                                                              \
 	const char *qn_fits_##which##_relu_dsp(const qn_step_facts *f)                             \
 	{                                                                                          \
 		const char *why = qn_fits_##which##_dsp(f);                                        \

@@ -29,6 +29,7 @@ enum {
 	FEW = 4,    /* inputs of a block of a wide convolution */
 	MOST_SHIFT = 30,
 	TIMES16 = 1 << 27, /* of sums, 16 times which are computed */
+	LEFT = 1 << 29,    /* of sums that are shifted to the left */
 	MOST_PAIR = 255,   /* of which, times 128, two products still fit into 16 bits */
 };
 
@@ -83,19 +84,36 @@ qn_fits_conv2d_wide(const qn_step_facts *f)
 	return qn_fits_conv2d_vector(f);
 }
 
-const char *
-qn_fits_depthwise_vector(const qn_step_facts *f)
+/* why: of the layer's numbers. */
+static const char *
+fits_depthwise(const qn_step_facts *f, const qn_layer *l, const char *why)
 {
 	const qn_conv2d_args *a = conv_of(f);
-	const qn_layer l = qn_layer_of_conv(f);
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
 		return "it is not depthwise";
 	if (a->dil_h != 1 || a->dil_w != 1)
 		return "its windows have gaps";
-	const char *why = differs(f, &l);
+	return why != NULL || pairs_fit(l, 1) ? why : "two weights of -128 are adjacent";
+}
 
-	return why != NULL || pairs_fit(&l, 1) ? why : "two weights of -128 are adjacent";
+const char *
+qn_fits_depthwise_vector(const qn_step_facts *f)
+{
+	const qn_layer l = qn_layer_of_conv(f);
+
+	return fits_depthwise(f, &l, differs(f, &l));
+}
+
+const char *
+qn_fits_depthwise_up_vector(const qn_step_facts *f)
+{
+	const qn_layer l = qn_layer_of_conv(f);
+
+	return fits_depthwise(
+		f, &l,
+		qn_layer_differs_up(f, &l, LEFT, MOST_SHIFT,
+				    "the sums of a channel may be too large for its multiplier"));
 }
 
 const char *
@@ -183,12 +201,20 @@ channel_at(int32_t i, bool even_first)
 	return even_first ? i % 4 * 2 + i / 4 : i;
 }
 
-/* Bias, `times` as much, multipliers and words of four shifts of each block. */
-static int32_t *
-pack_scales(const qn_layer *l, int32_t block, int32_t times, bool even_first, int32_t *n,
-	    qn_arena *a)
+/* Of place i of a block, in words of four. */
+static void
+put_byte(int32_t *to, int32_t i, int32_t byte)
 {
-	const int32_t words = 2 * block + block / 4, blocks = (l->channels + block - 1) / block;
+	to[i / 4] = (int32_t)((uint32_t)to[i / 4] | ((uint32_t)byte & 0xffu) << i % 4 * 8);
+}
+
+/* Bias, `times` as much, multipliers and words of four shifts of each block, and room for `more` words. */
+static int32_t *
+pack_scales(const qn_layer *l, int32_t block, int32_t times, bool even_first, int32_t more,
+	    int32_t *n, qn_arena *a)
+{
+	const int32_t words = 2 * block + block / 4 + more,
+		      blocks = (l->channels + block - 1) / block;
 	int32_t *scale = QN_NEW(a, int32_t, (size_t)blocks * (size_t)words), *to = scale;
 
 	for (int32_t o = 0; o < blocks * block; o += block, to += words)
@@ -197,10 +223,8 @@ pack_scales(const qn_layer *l, int32_t block, int32_t times, bool even_first, in
 			int32_t shift;
 
 			qn_layer_scale(l, c, &to[i], &to[block + i], &shift);
-			const uint32_t byte = (uint32_t)(-1 - shift) & 0xffu;
 			to[i] *= times;
-			to[2 * block + i / 4] =
-				(int32_t)((uint32_t)to[2 * block + i / 4] | byte << i % 4 * 8);
+			put_byte(to + 2 * block, i, -1 - shift);
 		}
 	*n = blocks * words;
 	return scale;
@@ -233,7 +257,7 @@ qn_pack_conv2d_vector(const qn_step_facts *f, qn_arena *a)
 	qn_vector_packed *p = conv_arguments(f, a);
 
 	p->args.w = pack_rows(&l, 4, LANES, &p->nw, a);
-	p->args.scale = pack_scales(&l, 4, times_of(&l), false, &p->nscale, a);
+	p->args.scale = pack_scales(&l, 4, times_of(&l), false, 0, &p->nscale, a);
 	return p;
 }
 
@@ -245,7 +269,7 @@ qn_pack_conv2d_wide(const qn_step_facts *f, qn_arena *a)
 	qn_vector_packed *p = conv_arguments(f, a);
 
 	p->args.w = pack_rows(&l, LANES, FEW, &p->nw, a);
-	int32_t *scale = pack_scales(&l, LANES, times_of(&l), false, &p->nscale, a);
+	int32_t *scale = pack_scales(&l, LANES, times_of(&l), false, 0, &p->nscale, a);
 	for (int32_t c = 0; c < l.channels; c++) {
 		int32_t *bias = &scale[c / LANES * (2 * LANES + LANES / 4) + c % LANES];
 		int64_t sum = 0;
@@ -258,28 +282,58 @@ qn_pack_conv2d_wide(const qn_step_facts *f, qn_arena *a)
 	return p;
 }
 
-void *
-qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a)
+/* All but scales. */
+static qn_vector_packed *
+pack_depthwise(const qn_step_facts *f, const qn_layer *l, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
 	qn_vector_packed *p = conv_arguments(f, a);
-	const int32_t blocks = (l.channels + DEEP - 1) / DEEP, each = l.bits == 4 ? 2 : 1;
-	const int64_t bytes = (l.depth + each - 1) / each * DEEP;
+	const int32_t blocks = (l->channels + DEEP - 1) / DEEP, each = l->bits == 4 ? 2 : 1;
+	const int64_t bytes = (l->depth + each - 1) / each * DEEP;
 	int8_t *w = QN_NEW(a, int8_t, (size_t)(blocks * bytes)), *to = w;
 
 	for (int32_t o = 0; o < blocks * DEEP; o += DEEP)
-		for (int64_t t = 0; t < l.depth; t += each)
+		for (int64_t t = 0; t < l->depth; t += each)
 			for (int32_t i = o; i < o + DEEP; i++) {
-				const int32_t first = qn_layer_weight(&l, i, t);
+				const int32_t first = qn_layer_weight(l, i, t);
 
-				*to++ = each == 2 ? qn_both4(first, qn_layer_weight(&l, i, t + 1))
+				*to++ = each == 2 ? qn_both4(first, qn_layer_weight(l, i, t + 1))
 						  : (int8_t)first;
 			}
 	p->args.w = w;
 	p->nw = (int32_t)(to - w);
-	p->bits = l.bits;
-	p->args.scale = pack_scales(&l, DEEP, 1, true, &p->nscale, a);
+	p->bits = l->bits;
+	return p;
+}
+
+void *
+qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	qn_vector_packed *p = pack_depthwise(f, &l, a);
+
+	p->args.scale = pack_scales(&l, DEEP, 1, true, 0, &p->nscale, a);
 	p->args.ring = qn_depthwise_vector_ring(&p->args);
+	return p;
+}
+
+void *
+qn_pack_depthwise_up_vector(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	qn_vector_packed *p = pack_depthwise(f, &l, a);
+	const int32_t lefts = 2 * DEEP + DEEP / 4, more = 2 * DEEP / 4;
+	int32_t *scale = pack_scales(&l, DEEP, 1, true, more, &p->nscale, a), first, then;
+
+	for (int32_t at = 0; at < p->nscale / (lefts + more); at++)
+		for (int32_t i = 0; i < DEEP; i++) {
+			int32_t *to = scale + at * (lefts + more) + lefts;
+
+			qn_layer_lefts(&l, DEEP * at + channel_at(i, true), &first, &then);
+			put_byte(to, i, first);
+			put_byte(to + DEEP / 4, i, then);
+		}
+	p->args.scale = scale;
+	p->args.ring = p->args.k_h;
 	return p;
 }
 
@@ -298,7 +352,7 @@ qn_pack_dense_vector(const qn_step_facts *f, qn_arena *a)
 					 .hi = d->hi,
 					 .away = qn_layer_goes_away(f->step->epilogue[0].args)};
 	p->args.w = pack_rows(&l, DEEP, LANES, &p->nw, a);
-	p->args.scale = pack_scales(&l, DEEP, times_of(&l), false, &p->nscale, a);
+	p->args.scale = pack_scales(&l, DEEP, times_of(&l), false, 0, &p->nscale, a);
 	return p;
 }
 
@@ -329,6 +383,12 @@ qn_work_depthwise_vector(const void *args)
 
 	return DEEP * blocks * (size_t)a->ring * (size_t)qn_depthwise_vector_columns(a) +
 	       (four ? (taps + 1) / 2 * 2 * DEEP : 0); /* of a block, unpacked */
+}
+
+size_t
+qn_work_depthwise_up_vector(const void *args)
+{
+	return qn_work_depthwise_vector(args);
 }
 
 size_t

@@ -24,10 +24,12 @@ typedef struct qn_dense_vector_packed {
 const char *qn_fits_conv2d_vector(const qn_step_facts *f);
 const char *qn_fits_conv2d_wide(const qn_step_facts *f);
 const char *qn_fits_depthwise_vector(const qn_step_facts *f);
+const char *qn_fits_depthwise_up_vector(const qn_step_facts *f);
 const char *qn_fits_dense_vector(const qn_step_facts *f);
 void *qn_pack_conv2d_vector(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_conv2d_wide(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a);
+void *qn_pack_depthwise_up_vector(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_dense_vector(const qn_step_facts *f, qn_arena *a);
 /* Weights of blocks of eight channels, in them blocks of 16 inputs, as dense layers have them; and whether products of
  * those of targets that add two in 16 bits fit there. */
@@ -36,6 +38,7 @@ bool qn_vector_pairs_fit(const qn_layer *l);
 size_t qn_work_conv2d_vector(const void *args);
 size_t qn_work_conv2d_wide(const void *args);
 size_t qn_work_depthwise_vector(const void *args);
+size_t qn_work_depthwise_up_vector(const void *args);
 size_t qn_work_dense_vector(const void *args);
 
 /* Values of i8, weights of i8 or i4, all constants packed. */

@@ -114,9 +114,10 @@ qn_layer_goes_away(const qn_requantize_args *r)
 	return r->mode == QN_RQ_DOUBLE && r->lo < r->zo;
 }
 
-const char *
-qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
-		 const char *too_large)
+/* up: multipliers of 0.5 or more are shifts to the left of sums that stay below the limit. */
+static const char *
+differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most, bool up,
+	const char *too_large)
 {
 	if (l->w == NULL || (f->core->nin > 2 && l->bias == NULL))
 		return "its weights are not constants of 8 or 4 bits";
@@ -127,16 +128,33 @@ qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32
 
 		if (is_constant(l, o, &result))
 			continue;
-		if (l->r->mult[i] != 0 && l->r->shift[i] >= 0)
+		const int32_t left =
+			l->r->mult[i] != 0 && l->r->shift[i] >= 0 ? l->r->shift[i] + 1 : 0;
+
+		if (left > 0 && !up)
 			return "a multiplier is 0.5 or more";
 		if (l->r->mult[i] != 0 && -l->r->shift[i] - 1 > most)
 			return "a multiplier is too small";
-		if ((bias < 0 ? -bias : bias) + reach >= limit)
+		if (left > 30 || (bias < 0 ? -bias : bias) + reach >= limit >> left)
 			return too_large;
 		if (qn_layer_ties_differ(l->r, i, bias - reach, bias + reach))
 			return qn_layer_has_ties;
 	}
 	return NULL;
+}
+
+const char *
+qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
+		 const char *too_large)
+{
+	return differs(f, l, limit, most, false, too_large);
+}
+
+const char *
+qn_layer_differs_up(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
+		    const char *too_large)
+{
+	return differs(f, l, limit, most, true, too_large);
 }
 
 int32_t
@@ -176,5 +194,20 @@ qn_layer_scale(const qn_layer *l, int64_t at, int32_t *bias, int32_t *m, int32_t
 	}
 	*bias = (int32_t)folded(l, channel, &reach);
 	*m = l->r->mult[i];
-	*n = *m != 0 ? -l->r->shift[i] - 1 : 0;
+	*n = *m != 0 && l->r->shift[i] < 0 ? -l->r->shift[i] - 1 : 0;
+}
+
+void
+qn_layer_lefts(const qn_layer *l, int64_t channel, int32_t *first, int32_t *then)
+{
+	const bool twice = l->r->mode == QN_RQ_DOUBLE;
+
+	*first = *then = 0;
+	if (channel >= l->channels || l->constant[channel])
+		return;
+	const int32_t i = l->r->mult_n == 1 ? 0 : (int32_t)channel;
+	if (l->r->mult[i] == 0 || l->r->shift[i] < 0)
+		return;
+	*first = l->r->shift[i] + (twice ? 0 : 1);
+	*then = twice ? 1 : 0;
 }

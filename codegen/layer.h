@@ -32,6 +32,10 @@ qn_layer qn_layer_find_constants(qn_layer l, qn_arena *a);
  * that, sums with their bias below the limit, else `too_large`, and of those none that it rounds otherwise. */
 const char *qn_layer_differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most,
 			     const char *too_large);
+/* The same with multipliers of 0.5 or more, where the sums that they are for stay below the limit when they are shifted
+ * to the left by qn_layer_lefts, both of it. */
+const char *qn_layer_differs_up(const qn_step_facts *f, const qn_layer *l, int64_t limit,
+				int32_t most, const char *too_large);
 /* Kernels made for a processor round twice, as TFLite does, or once, with ties toward plus infinity, in all other
  * modes.  Whether that gives another result than the model's mode for a sum in [lo, hi], rescaled by multiplier i. */
 bool qn_layer_ties_differ(const qn_requantize_args *r, int32_t i, int64_t lo, int64_t hi);
@@ -44,5 +48,8 @@ int32_t qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k);
 /* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], of a channel;
  * of a constant one those that give its result, of one beyond the end zeros. */
 void qn_layer_scale(const qn_layer *l, int64_t channel, int32_t *bias, int32_t *m, int32_t *n);
+/* Of a multiplier of 0.5 or more, whose n is 0: by how many bits the sum is shifted to the left before it is multiplied,
+ * and its product after it, so that kernels that halve products last halve nothing; else zeros. */
+void qn_layer_lefts(const qn_layer *l, int64_t channel, int32_t *first, int32_t *then);
 
 #endif

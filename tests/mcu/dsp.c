@@ -87,15 +87,16 @@ draw_depthwise_words(void)
 			w[at] *= 2;
 }
 
-/* Bias, multiplier and n of four channels, then a word of weights for each tap. */
+/* Bias, multiplier and n of four channels, `up` with shifts to the left, then a word of weights for each tap. */
 static void
-draw_depthwise_any_words(int32_t taps)
+draw_depthwise_any_words(int32_t taps, int up)
 {
 	for (int32_t at = 0; at + 12 + taps <= WORDS;) {
 		for (int32_t i = 0; i < 4; i++) {
 			w[at++] = (uint32_t)pick(-100000, 100000);
 			w[at++] = (uint32_t)pick(1 << 30, INT32_MAX);
-			w[at++] = (uint32_t)pick(0, 21);
+			w[at++] = (uint32_t)(pick(0, 21) +
+					     (up ? 256 * pick(0, 9) + 65536 * pick(0, 1) : 0));
 		}
 		for (int32_t i = 0; i < taps; i++)
 			w[at++] = (uint32_t)pick(0, INT32_MAX) * 3u;
@@ -120,7 +121,8 @@ static void
 draw_conv(job *j)
 {
 	qn_dsp_args *a = &j->conv;
-	const int same = pick(0, 2) == 0, any = j->kind == JOB_DEPTHWISE_ANY,
+	const int same = pick(0, 2) == 0,
+		  any = j->kind == JOB_DEPTHWISE_ANY || j->kind == JOB_DEPTHWISE_UP,
 		  deep = any || j->kind == JOB_DEPTHWISE, wino = j->kind == JOB_WINOGRAD;
 
 	*a = (qn_dsp_args){.batch = pick(1, 2), .dil_h = 1, .dil_w = 1, .w = w};
@@ -147,7 +149,7 @@ draw_conv(job *j)
 	if (wino)
 		draw_words(4, (a->in_c + 3) / 4 * 128, 4, 3);
 	else if (any)
-		draw_depthwise_any_words(a->k_h * a->k_w);
+		draw_depthwise_any_words(a->k_h * a->k_w, j->kind == JOB_DEPTHWISE_UP);
 	else if (deep && j->four)
 		draw_depthwise_fours();
 	else if (deep)

@@ -77,6 +77,9 @@ RUN(const job *j)
 	case JOB_DEPTHWISE_ANY:
 		(j->relu ? qn_depthwise_relu_dsp : qn_depthwise_dsp)(&j->conv, x, j->work, j->z);
 		break;
+	case JOB_DEPTHWISE_UP:
+		qn_depthwise_up_dsp(&j->conv, x, j->work, j->z);
+		break;
 	case JOB_DENSE:
 		(j->four ? qn_dense_dsp_w4 : qn_dense_dsp)(&j->dense, x, j->work, j->z);
 		break;

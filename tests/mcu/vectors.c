@@ -67,6 +67,30 @@ draw_conv(job *j, int deep, int32_t block)
 	draw_scales(block);
 }
 
+/* Four bytes up to `most`. */
+static int32_t
+bytes_up_to(int32_t most)
+{
+	return pick(0, most) | pick(0, most) << 8 | pick(0, most) << 16 | pick(0, most) << 24;
+}
+
+/* Of blocks of eight channels with multipliers of 0.5 or more: bias, multipliers, shifts, those to the left before and
+ * after. */
+static void
+draw_lefts(job *j)
+{
+	draw_conv(j, 1, 8);
+	j->conv.ring = j->conv.k_h;
+	for (int32_t i = 0; i < WORDS; i++) {
+		const int32_t at = i % 22;
+
+		words[i] = at < 8    ? pick(-100000, 100000)
+			   : at < 16 ? pick(1 << 30, INT32_MAX)
+			   : at < 18 ? (int32_t)((uint32_t)(0xf0 | pick(0, 15)) * 0x01010101u)
+				     : bytes_up_to(at < 20 ? 9 : 1);
+	}
+}
+
 static void
 draw_dense(job *j)
 {
@@ -179,6 +203,8 @@ draw(job *j, int n)
 		draw_conv(j, 0, 16);
 	else if (j->kind == JOB_DEPTHWISE)
 		draw_conv(j, 1, 8);
+	else if (j->kind == JOB_DEPTHWISE_UP)
+		draw_lefts(j);
 	else if (j->kind == JOB_DENSE)
 		draw_dense(j);
 	else if (j->kind == JOB_BLOCKS)

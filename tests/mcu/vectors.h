@@ -19,6 +19,7 @@ typedef enum job_kind {
 	JOB_CONV,
 	JOB_WIDE,
 	JOB_DEPTHWISE,
+	JOB_DEPTHWISE_UP,
 	JOB_DENSE,
 	JOB_BLOCKS,
 	JOB_ADD,

@@ -29,11 +29,12 @@ primitives32(const job *j, int8_t *z)
 {
 	const qn_v32 x = qn_v32_load(j->words), y = qn_v32_load(j->words + 4);
 	const int32_t all = j->words[8], n = j->words[9] & 31;
-	int32_t multiplier[4], shift[4], low[4], high[4];
+	int32_t multiplier[4], shift[4], shift_left[4], low[4], high[4];
 
 	for (int i = 0; i < 4; i++) {
 		multiplier[i] = j->words[4 + i] & INT32_MAX;
 		shift[i] = -1 - (j->words[10 + i] & 31) % 31;
+		shift_left[i] = j->words[10 + i] & 31;
 		low[i] = j->words[i] < j->words[10 + i] ? j->words[i] : j->words[10 + i];
 		high[i] = j->words[i] < j->words[10 + i] ? j->words[10 + i] : j->words[i];
 	}
@@ -43,6 +44,7 @@ primitives32(const job *j, int8_t *z)
 	z = put32(qn_v32_add(x, y), z);
 	z = put32(qn_v32_mla(x, y, all), z);
 	z = put32(qn_v32_sar(x, n), z);
+	z = put32(qn_v32_shl(x, qn_v32_load(shift_left)), z);
 	z = put32(qn_v32_clamp(y, qn_v32_load(low), qn_v32_load(high)), z);
 	z = put32(qn_v32_away(x), z);
 	z = put32(qn_v32_mulh(x, qn_v32_load(multiplier)), z);
@@ -132,6 +134,10 @@ RUN(const job *j)
 	case JOB_DEPTHWISE:
 		(j->four ? qn_depthwise_vector_w4 : qn_depthwise_vector)(&j->conv, j->x, rows,
 									 j->work, j->z);
+		break;
+	case JOB_DEPTHWISE_UP:
+		(j->four ? qn_depthwise_up_vector_w4 : qn_depthwise_up_vector)(&j->conv, j->x, rows,
+									       j->work, j->z);
 		break;
 	case JOB_DENSE:
 		(j->four ? qn_dense_vector_w4 : qn_dense_vector)(&j->dense, j->x, j->work, j->z);
