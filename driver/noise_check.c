@@ -48,13 +48,15 @@ compare(qn_pipeline *p)
 	QN_TRY(qn_trials_error(&trials, qn_evaluator_new(g, &few, 0, m->scratch), g, m->scratch,
 			       error));
 	const double db = qn_trial_decibel(&trials, QN_TRIAL_FIT, error[QN_TRIAL_FIT]);
+	const bool wide = p->opts->activations == QN_ACTIVATIONS_I16 ||
+			  p->opts->activations == QN_ACTIVATIONS_AUTO;
 	if (!(db >= LEAST_DECIBEL))
 		qn_warn(m->env, "accuracy.low", m->name,
 			"on %zu samples the outputs are only %g dB (SQNR) from the float ones, "
 			"where 8 bits usually reach 15 to 40: quern analyze shows which layers "
-			"lose it, --activations auto gives 16 bits to those that need them, and "
-			"quern tune tries what else helps",
-			few.nbatch, db);
+			"lose it%s, and quern tune tries what else helps",
+			few.nbatch, db,
+			wide ? "" : ", --activations auto gives 16 bits to those that need them");
 	return QN_OK;
 }
 

@@ -83,7 +83,9 @@ graph @main(%x: tensor<1x4xf32>) {
 }
 END
 tail -c +129 "$E/calib.npy" | head -c 6400 | npy far.npy '<f4' '400, 4'
-case_of far 0 'accuracy.low data.constant data.duplicate' 'on 4 samples the outputs are only|quern analyze shows' compile -q far.qir --calib far.npy -o far
+case_of far 0 'accuracy.low data.constant data.duplicate' 'on 4 samples the outputs are only|quern analyze shows|--activations auto gives' compile -q far.qir --calib far.npy -o far
+sed 's/1000\.0/30000.0/' far.qir >farther.qir # nor 16
+case_of far-16 3 'accuracy.low data.constant data.duplicate int.multiplier' 'lose it, and quern tune tries' compile -q farther.qir --calib far.npy --activations i16 -o far
 # What ranges cut off is in the report, also of a model that was saved between.
 silent 'clipped' compile "$E/digits.json" --calib "$E/calib.npy" --method percentile:p=99 -q -o clipped
 has_words 'clipped' clipped/digits.report.json '"clipped": [|{"value": "residual.a", "outside": 1967, "elements": 204800, "percent": 0.96044921875}'
