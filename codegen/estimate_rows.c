@@ -121,8 +121,8 @@ static const qn_kernel_figure dsp[] = {
 static const qn_kernel_figure mve[] = {
 	{FIGURE("qn_conv2d_blocks_vector", 0, 10000, 130, 333), .block = 5000},
 	{FIGURE("qn_dense_blocks_vector", 0, 10000, 150, 0), .block = 5000},
-	{FIGURE("qn_conv2d_vector", 8, 6460, 115, 333)},
-	{FIGURE("qn_conv2d_vector", 4, 6460, 130, 333)},
+	{FIGURE("qn_conv2d_vector", 8, 9000, 115, 333)},
+	{FIGURE("qn_conv2d_vector", 4, 9000, 130, 333)},
 	{FIGURE("qn_depthwise_up_vector", 0, 15000, 1400, 70)},
 	{FIGURE("qn_depthwise_vector", 0, 0, 1160, 70)},
 	{FIGURE("qn_dense_vector", 8, 6900, 137, 0)},
@@ -155,8 +155,8 @@ static const qn_kernel_figure neon[] = {
 static const qn_kernel_figure dot_products[] = {
 	{FIGURE("qn_conv2d_blocks_vector", 0, 12000, 165, 269), .block = 4000},
 	{FIGURE("qn_dense_blocks_vector", 0, 10000, 165, 0), .block = 4000},
-	{FIGURE("qn_conv2d_vector", 8, 10100, 146, 269)},
-	{FIGURE("qn_conv2d_vector", 4, 10100, 165, 269)},
+	{FIGURE("qn_conv2d_vector", 8, 11000, 146, 269)},
+	{FIGURE("qn_conv2d_vector", 4, 11000, 165, 269)},
 	{FIGURE("qn_depthwise_up_vector", 0, 12000, 900, 672)},
 	{FIGURE("qn_depthwise_vector", 0, 0, 720, 672)},
 	{FIGURE("qn_dense_vector", 8, 6800, 157, 0)},
