@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* host_operators.h - operators of a host's: one that becomes a table, one of two operands, one that moves codes, one of
+/* host_operators.h - operators of a host's: one that becomes a table, one of two operands, one that moves quantized values, one of
  * fixed parameters, one that has its float form alone. */
 #ifndef QN_TESTS_HOST_OPERATORS_H
 #define QN_TESTS_HOST_OPERATORS_H
@@ -53,7 +53,7 @@ blend_prepare(void *user, const qn_op_call *c, int32_t *param, int cap, const ch
 
 	(void)user;
 	if (cap < 9 || c->out->bits != 8 || c->in[0]->bits != 8 || !c->out->is_signed) {
-		*why = "blend takes signed codes of 8 bits";
+		*why = "blend takes signed values of 8 bits";
 		return -1;
 	}
 	if (qn_multiplier_of(c->in[0]->scale * w / c->out->scale, &param[0], &param[1]) != QN_OK ||
@@ -84,7 +84,7 @@ BOTH(
 		}
 	})
 
-/* ---- test.flip: the last axis in reverse; moves codes ---- */
+/* ---- test.flip: the last axis in reverse; moves quantized values ---- */
 
 static void
 flip(void *user, const qn_op_call *c, const float *const *in, float *out)
@@ -101,7 +101,7 @@ flip_prepare(void *user, const qn_op_call *c, int32_t *param, int cap, const cha
 {
 	(void)user;
 	(void)cap;
-	*why = "flip takes codes of 8 bits";
+	*why = "flip takes quantized values of 8 bits";
 	if (c->in[0]->bits != 8)
 		return -1;
 	param[0] = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_op_nets.h - operators on codes in a TFLite file, a function for each.
+/* tflite_op_nets.h - operators on quantized values in a TFLite file, a function for each.
  *
  *   net n;  x [1,4,4,2], z [2,3,4], v [5,4]
  *   sum(&n);                       the file gives out its result too */
