@@ -48,9 +48,11 @@ qn_emit_custom(qn_emitter *e, const qn_step *s, const void *prepared)
 	const qn_op_desc *d = qn_custom_desc(qn_graph_node(e->g, s->core));
 
 	if (args->lut != NULL) {
-		const qn_step_facts f = qn_step_facts_of(e->g, s);
+		qn_step table = *s;
 		const char *why;
 
+		table.args = args->lut;
+		const qn_step_facts f = qn_step_facts_of(e->g, &table);
 		qn_emit_kernel(e, s, qn_kernel_choose(qn_table_kernels, QN_TABLE_KERNELS, &f, &why),
 			       args->lut);
 		return;

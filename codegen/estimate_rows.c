@@ -62,6 +62,7 @@ static const qn_kernel_figure portable[] = {
 	{FIGURE("qn_mean", 0, 20000, 5300, 0)},
 	{FIGURE("qn_softmax", 16, 0, 54400, 0)},
 	{FIGURE("qn_softmax", 0, 0, 303000, 0)},
+	{FIGURE("qn_lut_lines", 0, 21000, 0, 0)},
 	{FIGURE("qn_lut", 0, 5000, 0, 0)},
 	{FIGURE("qn_tanh", 0, 21000, 0, 0)},
 	{FIGURE("qn_requantize", 16, 31000, 0, 0)},

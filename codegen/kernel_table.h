@@ -168,7 +168,7 @@ const char *qn_fits_channels(const qn_step_facts *f);
 extern const qn_kernel qn_host_kernel;
 
 /* Rows of several files (kernels_unary.c): a table of one value. */
-enum { QN_TABLE_KERNELS = 2 };
+enum { QN_TABLE_KERNELS = 3 };
 extern const qn_kernel qn_table_kernels[QN_TABLE_KERNELS];
 
 #endif

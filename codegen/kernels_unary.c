@@ -22,7 +22,28 @@
 		TABLE, LUT(QN_LUT_LINES + 1)                                                       \
 	}
 
-const qn_kernel qn_table_kernels[QN_TABLE_KERNELS] = {TABLE_8, TABLE_16};
+static const char *
+fits_lines(const qn_step_facts *f)
+{
+	const qn_lut *lut = f->step->args;
+
+	return lut->part != NULL ? NULL : "its table is given";
+}
+
+#define LINES                                                                                      \
+	{                                                                                          \
+		.name = "qn_lut_lines_s16", .args = "qn_lut_lines_args",                           \
+		.families = 1 << QN_FAMILY_s16, TABLE, .fits = fits_lines,                         \
+		.pointer = {                                                                       \
+			{.table = "part", .at = offsetof(qn_lut, part), .each = QN_LUT_PARTS},     \
+			{.table = "lut",                                                           \
+			 .at = offsetof(qn_lut, table),                                            \
+			 .count = offsetof(qn_lut, points),                                        \
+			 .each = 1},                                                               \
+		}                                                                                  \
+	}
+
+const qn_kernel qn_table_kernels[QN_TABLE_KERNELS] = {TABLE_8, LINES, TABLE_16};
 
 /* TFLite's sigmoid and tanh of i16 (qn_lut_curve). */
 static const char *
@@ -39,8 +60,8 @@ fits_curve(const qn_step_facts *f)
 		LUT(256), .fits = fits_curve                                                       \
 	}
 
-static const qn_kernel sigmoid[] = {CURVE("qn_sigmoid_s16"), TABLE_8, TABLE_16};
-static const qn_kernel tangent[] = {CURVE("qn_tanh_s16"), TABLE_8, TABLE_16};
+static const qn_kernel sigmoid[] = {CURVE("qn_sigmoid_s16"), TABLE_8, LINES};
+static const qn_kernel tangent[] = {CURVE("qn_tanh_s16"), TABLE_8, LINES};
 
 const qn_op_kernels qn_emit_op_sigmoid = QN_KERNELS(sigmoid);
 const qn_op_kernels qn_emit_op_tanh = QN_KERNELS(tangent);

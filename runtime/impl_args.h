@@ -116,7 +116,7 @@ typedef struct qn_copy_args {
 /* A custom operator: a table, or what its `prepare` returned. */
 enum { QN_CUSTOM_PARAMS = 4096 }; /* at most */
 typedef struct qn_custom_args {
-	const qn_lut *lut; /* NULL: there is an integer function */
+	qn_lut *lut; /* NULL: there is an integer function */
 	int32_t *param;
 	int32_t nparam;
 } qn_custom_args;

@@ -9,14 +9,7 @@
 #include "runtime/kernels/unary.h"
 #include "runtime/math.h"
 
-enum {
-	CODES = 256,
-	LINES = QN_LUT_LINES,
-	MIDDLE = LINES / 2,
-	LINE = 128,
-	HALF_LINE = LINE / 2,
-	SIGMOIDS = 256
-};
+enum { CODES = 256, SIGMOIDS = 256 };
 
 /* y / scale rounded to an integer, halves away from 0. */
 static int64_t
@@ -39,7 +32,7 @@ typedef struct function {
 	qn_lut_fn *f;
 	const void *user;
 	double in, out;     /* scales */
-	int32_t zp;         /* of the input */
+	int32_t zp, zo;     /* zero points */
 	double least, most; /* of the result's storage, its zero point subtracted */
 } function;
 
@@ -49,24 +42,29 @@ at_code(const function *f, double code)
 	return f->f(f->user, f->in * (code - (double)f->zp)) / f->out;
 }
 
-/* The same limited to the storage range, so that what is beyond it does not bend a line. */
+/* The same for a table with lines: limited to the storage range, so that what is beyond it does not bend a line, and 0
+ * outside of the function's domain. */
 static double
-limited(const function *f, double code)
+limited(const void *user, double code)
 {
-	return qn_clamp_f64(at_code(f, code), f->least, f->most);
+	const function *f = user;
+	const double y = at_code(f, code);
+
+	return y == y ? qn_clamp_f64(y, f->least, f->most) : 0.0;
 }
 
-/* Entry i of the table for 16 bits. */
-static double
-line_start(const function *f, int32_t i)
+/* The table of 8-bit values. */
+static void *
+entries_of(const function *f, qn_family family, const qn_elem *out, qn_arena *a)
 {
-	double code = (double)(i - MIDDLE) * LINE;
-	double y = limited(f, code);
+	void *table = qn_arena_alloc(a, CODES, qn_elem_bytes(out));
 
-	if (i == LINES)
-		return y;
-	double error = (y + limited(f, code + LINE)) / 2.0 - limited(f, code + HALF_LINE);
-	return error == error ? y - error / 2.0 : y; /* NaN: outside of the function's domain */
+	for (int32_t i = 0; i < CODES; i++) {
+		const int32_t code = family == QN_FAMILY_s8 && i >= CODES / 2 ? i - CODES : i;
+
+		qn_store_i64(table, out->plain, i, nearest(at_code(f, (double)code), f->zo, out));
+	}
+	return table;
 }
 
 qn_lut *
@@ -82,20 +80,21 @@ qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, c
 			     qn_scale_of(g, in),
 			     qn_scale_of(g, out),
 			     qn_zp_of(g, in),
+			     qn_zp_of(g, out),
 			     (double)(out->elem->qmin - qn_zp_of(g, out)),
 			     (double)(out->elem->qmax - qn_zp_of(g, out))};
 	const qn_family family = qn_node_family(g, n);
-	const int32_t count = family == QN_FAMILY_s16 ? LINES + 1 : CODES;
-	void *table = qn_arena_alloc(a, (size_t)count, qn_elem_bytes(out->elem));
-	for (int32_t i = 0; i < count; i++) {
-		int32_t code = family == QN_FAMILY_s8 && i >= CODES / 2 ? i - CODES : i;
-		double y =
-			family == QN_FAMILY_s16 ? line_start(&fn, i) : at_code(&fn, (double)code);
+	d->n = (int32_t)qn_static_count(out);
+	d->plain = out->elem->plain;
+	if (family == QN_FAMILY_s16) {
+		const qn_lut_lines lines = qn_lut_lines_of(a, limited, &fn);
 
-		qn_store_i64(table, out->elem->plain, i, nearest(y, qn_zp_of(g, out), out->elem));
+		d->part = lines.part;
+		d->table = lines.point;
+		d->points = lines.n;
+	} else {
+		d->table = entries_of(&fn, family, out->elem, a);
 	}
-	*d = (qn_lut){
-		.n = (int32_t)qn_static_count(out), .table = table, .plain = out->elem->plain};
 	return d;
 }
 
@@ -164,7 +163,10 @@ qn_lut_run(const qn_eval *e, const void *lut)
 	const qn_lut *d = lut;
 	const qn_sigmoid_args args = {d->n, d->m, d->sh, d->table};
 
-	if (d->plain != QN_PLAIN_u16)
+	if (d->part != NULL)
+		qn_lut_lines_s16(&(qn_lut_lines_args){d->n, d->points, d->part, d->table}, e->in[0],
+				 e->out);
+	else if (d->plain != QN_PLAIN_u16)
 		run_table(e, d);
 	else if (e->n->op == QN_OP_tanh)
 		qn_tanh_s16(&args, e->in[0], e->out);

@@ -4,24 +4,31 @@
  *   lut[q] = clamp(round_half_away(f(s_in * (q - z_in)) / s_out) + z_out); where f is NaN (log of a
  *            negative value), the zero point
  *
- * For 16 bits the table has every 128th value, and results lie on straight lines between two entries.  An
- * entry is moved by half of the error that the line after it has in its middle, so that the error
- * has the same size at both points (TFLite's LUTPopulateInt16). */
+ * For 16 bits the table has points with straight lines between them (lut_lines.h).  Given entries of 16 bits are
+ * those of every 128th value, as TFLite's tables have them. */
 #ifndef QN_RUNTIME_LUT_H
 #define QN_RUNTIME_LUT_H
 
 #include "runtime/impl_util.h"
+#include "runtime/lut_lines.h"
 
-enum { QN_LUT_LINES = 512 }; /* between the points of a table for 16 bits */
+enum { QN_LUT_LINES = 512 }; /* between the given entries of a table for 16 bits */
 
 typedef double qn_lut_fn(const void *user, double x);
 
-/* What becomes the arguments of qn_lut_…, or of qn_sigmoid_s16 or qn_tanh_s16. */
+/* What becomes the arguments of qn_lut_…, qn_lut_lines_s16, qn_sigmoid_s16 or qn_tanh_s16. */
 typedef struct qn_lut {
 	int32_t n; /* elements */
-	int32_t m, sh;
-	const void *table; /* 256 entries; for 16 bits QN_LUT_LINES + 1 */
-	qn_plain plain;    /* of an entry */
+	union {
+		struct {
+			int32_t m, sh;
+		};
+		int32_t points; /* of lines */
+	};
+	const void
+		*table; /* 256 entries; QN_LUT_LINES + 1 given ones of 16 bits; points of lines */
+	qn_plain plain; /* of an entry */
+	const uint16_t *part; /* of lines; else NULL */
 } qn_lut;
 
 /* For node n, whose input 0 and result are quantized in one family; f is called for each entry.  NULL after a

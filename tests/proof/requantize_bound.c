@@ -102,6 +102,14 @@ normalize_wide(const qn_graph *g, const qn_node *n, const qn_type *q)
 	return 0.5 + 0x1p-6 + 0x1p-7 * scale_of(g, codes_type(g, n, 1)) / scale_of(g, q) + 1;
 }
 
+/* Functions that over a wide range have more jumps or turns than a table of i16 has points for. */
+static bool
+is_wild(qn_op op)
+{
+	return op == QN_OP_ceil || op == QN_OP_floor || op == QN_OP_round || op == QN_OP_tan ||
+	       op == QN_OP_sin || op == QN_OP_cos;
+}
+
 static int64_t bound_of(const qn_graph *g, qn_id id, const qn_type *q);
 
 /* A move: no more than its operands, and the codes of a bound or pad value, which are rounded half
@@ -168,10 +176,12 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 	if (type_of(g, qn_graph_node(g, n->in[0])->in[0])->elem->bits > 16 &&
 	    product_of(g, n) == NULL)
 		return codes(g, MULTIPLIER + 2 * NEAREST, 0, q);
-	/* tables of i16 are interpolated: how far that is from the function depends on the function */
-	if (is_wide(q) &&
-	    (qn_opinfo_of(n)->behaviour == QN_LUT || qn_opinfo_of(n)->behaviour == QN_FIXED))
+	/* tables of i16 that TFLite has are interpolated: how far that is from the function depends on the function */
+	if (is_wide(q) && (is_wild(n->op) || qn_opinfo_of(n)->behaviour == QN_FIXED))
 		return (int64_t)range_of(q);
+	/* the line, the points of which are rounded, and its result */
+	if (is_wide(q) && qn_opinfo_of(n)->behaviour == QN_LUT)
+		return codes(g, 3 * NEAREST, 0, q);
 	/* Differences are Q5.26 numbers of at least 2^30, so the kernel's end of the range lies
 	 * between -31 and -15.5; what is below becomes -128 and was at most 127 - 16 * 15.5. */
 	if (n->op == QN_OP_log_softmax && qn_has_fixed_output(&g->model->types, n, q->elem))
