@@ -126,24 +126,33 @@ run_weights(analysis *s, const qn_network_layer *l, qn_arena *a, qn_outcome *out
 	return n > 0 ? run_network(s, s->floating, &(qn_replaced){n, id, data}, a, out) : QN_OK;
 }
 
-/* The noise of the layer's exits in the quantized graph. */
+/* The noise of the layer's exits in the quantized graph, of those that are limited as quantized values. */
 static qn_status
 noise_here(const analysis *s, const qn_network_layer *l, qn_arena *a, double *noise)
 {
-	qn_id *real = QN_NEW(a, qn_id, l->nexit);
+	qn_id *real = QN_NEW(a, qn_id, l->nexit), *read = QN_NEW(a, qn_id, l->nexit);
 	const qn_tensor **y = QN_NEW(a, const qn_tensor *, l->nexit);
 	const qn_tensor **w = QN_NEW(a, const qn_tensor *, l->nexit);
 	double error = 0, power = 0;
 
-	for (size_t i = 0; i < l->nexit; i++)
+	for (size_t i = 0; i < l->nexit; i++) {
+		const qn_id limited = qn_two_forms_limited(s->two, l->exit[i]);
+
 		real[i] = s->two->map[l->exit[i]];
+		read[i] = limited != 0 ? limited : l->exit[i];
+	}
 	for (size_t b = 0; b < s->data->nbatch; b++) {
-		QN_TRY(qn_evaluator_run(s->quantized, l->nexit, l->exit, b, y));
+		QN_TRY(qn_evaluator_run(s->quantized, l->nexit, read, b, y));
 		QN_TRY(qn_evaluator_run(s->floating, l->nexit, real, b, w));
 		for (size_t i = 0; i < l->nexit; i++) {
-			const float *v = y[i]->data, *f = w[i]->data;
+			const float *f = w[i]->data;
+			const float *v =
+				qn_type_is_f32(y[i]->type)
+					? y[i]->data
+					: qn_tensor_dequantize(&s->m->types, a, y[i], w[i]->type)
+						  ->data;
 
-			for (int64_t k = 0; k < qn_type_count(y[i]->type); k++) {
+			for (int64_t k = 0; k < qn_type_count(w[i]->type); k++) {
 				const double d = (double)v[k] - (double)f[k];
 
 				error += d * d;

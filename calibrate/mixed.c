@@ -19,8 +19,9 @@ typedef struct mixer {
 	qn_loops loops;       /* of the rest */
 	/* by id of a side's graph: the same value of the other side, where the network changes sides; 0: it does not */
 	qn_id *turn[2];
-	qn_id *made[2]; /* by id of a side's graph: of the mixed graph; 0: not yet */
-	bool *depends;  /* by id of the rest's: on the layer */
+	qn_id *made[2];  /* by id of a side's graph: of the mixed graph; 0: not yet */
+	qn_id *limit[2]; /* by id of a side's graph: qn_two_forms_limited of its value */
+	bool *depends;   /* by id of the rest's: on the layer */
 	place *stack;
 	size_t nstack;
 	qn_mixed *out;
@@ -65,6 +66,59 @@ qn_two_forms_quantize(const qn_graph *symbolic, qn_arena *a, const qn_graph **ou
 	return QN_OK;
 }
 
+/* ---- functions that are not finite everywhere ---- */
+
+static const bool partial[QN_NOP] = {
+	[QN_OP_log] = true,  [QN_OP_sqrt] = true, [QN_OP_rsqrt] = true, [QN_OP_reciprocal] = true,
+	[QN_OP_div] = true,  [QN_OP_mod] = true,  [QN_OP_pow] = true,   [QN_OP_tan] = true,
+	[QN_OP_asin] = true, [QN_OP_acos] = true, [QN_OP_acosh] = true, [QN_OP_atanh] = true,
+};
+
+qn_id
+qn_two_forms_limited(const qn_two_forms *two, qn_id id)
+{
+	const qn_graph *g = two->symbolic;
+
+	for (qn_id q = id + 1; q < g->n && partial[qn_graph_node(g, id)->op]; q++)
+		if (qn_graph_node(g, q)->op == QN_OP_quantize && qn_graph_node(g, q)->in[0] == id)
+			return q;
+	return 0;
+}
+
+/* Ends of the float values of a type with one scale. */
+static qn_attrs
+ends_of(const qn_graph *g, const qn_elem *e)
+{
+	double scale = 1;
+	int64_t zp = 0;
+
+	qn_elem_param(&g->model->types, e, 0, &scale, &zp);
+	return (qn_attrs){.clip = {(double)(e->qmin - zp) * scale, (double)(e->qmax - zp) * scale}};
+}
+
+/* The value of a side as others read it; `id` is of the mixed graph. */
+static qn_id
+limited(const mixer *x, place p, qn_id id, qn_arena *a)
+{
+	const qn_id q = x->limit[p.side][p.id];
+	const qn_graph *g = x->two->quantized;
+	const qn_type *real = qn_graph_node(x->g[p.side], p.id)->type;
+	qn_graph *to = x->out->g;
+
+	if (id == 0 || q == 0)
+		return id;
+	const qn_type *type = qn_graph_node(g, q)->type;
+	if (x->g[p.side] == g) {
+		id = qn_graph_op(to, QN_OP_quantize, NULL, 1, &id, NULL, type);
+		return id != 0 ? qn_graph_op(to, QN_OP_dequantize, NULL, 1, &id, NULL, real) : 0;
+	}
+	if (type->elem->gran != QN_PER_TENSOR)
+		return id;
+	const qn_attrs ends = ends_of(g, type->elem);
+	return qn_graph_op(to, QN_OP_clip, NULL, 1, &id, qn_arena_copy(a, &ends, sizeof ends),
+			   real);
+}
+
 /* ---- where the network changes sides ---- */
 
 /* The id of a value of the symbolic graph in the graph of a side. */
@@ -86,6 +140,23 @@ turn_loops(mixer *x)
 }
 
 static void
+find_limits(mixer *x, qn_arena *a)
+{
+	const qn_graph *g = x->two->symbolic;
+
+	for (int s = REST; s <= LAYER; s++) {
+		x->limit[s] = QN_NEW(a, qn_id, x->g[s]->n);
+		for (qn_id id = 1; id < g->n; id++) {
+			const qn_id q = qn_two_forms_limited(x->two, id);
+
+			if (q != 0 &&
+			    id_in(x, s, id) != 0) /* dequantized values have its place too */
+				x->limit[s][id_in(x, s, id)] = q;
+		}
+	}
+}
+
+static void
 find_turns(mixer *x, const qn_network_layer *l, qn_arena *a)
 {
 	for (int s = REST; s <= LAYER; s++) {
@@ -99,6 +170,7 @@ find_turns(mixer *x, const qn_network_layer *l, qn_arena *a)
 		x->turn[REST][id_in(x, REST, l->out[i])] = id_in(x, LAYER, l->out[i]);
 	}
 	turn_loops(x);
+	find_limits(x, a);
 	x->depends = QN_NEW(a, bool, x->g[REST]->n);
 	for (qn_id id = 1; id < x->g[REST]->n; id++) {
 		const qn_node *n = qn_graph_node(x->g[REST], id);
@@ -190,7 +262,7 @@ copy(mixer *x, place p, qn_arena *a)
 		if (*made == 0 && push_operands(x, top))
 			continue;
 		x->nstack--;
-		if (*made == 0 && (*made = make(x, top, a)) == 0)
+		if (*made == 0 && (*made = limited(x, top, make(x, top, a), a)) == 0)
 			return QN_EINVALID;
 	}
 	return QN_OK;

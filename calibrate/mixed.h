@@ -4,6 +4,9 @@
  *   float        x ─▶ a ─▶ b ─▶ c ─▶ y              quantized    x ─▶ A ─▶ B ─▶ C ─▶ y
  *   b alone      a ─▶ B ─▶ c ─▶ y                   without b    A ─▶ b ─▶ C ─▶ y
  *
+ * A function that is infinite or undefined somewhere is limited to the values that it is quantized to.  So are the
+ * float ones: what comes before may reach such places with its error, and the integer network has no infinity.
+ *
  * It begins at the values of the rest before the layer, which are the same for every other such network: they
  * are computed once (evaluate.h). */
 #ifndef QN_CALIBRATE_MIXED_H
@@ -23,6 +26,10 @@ typedef struct qn_two_forms {
 /* The quantized graph of a symbolic one whose symbols are bound. */
 qn_status qn_two_forms_quantize(const qn_graph *symbolic, qn_arena *a,
 				const qn_graph **out) QN_MUST_CHECK;
+
+/* The quantized result of a function that is not finite everywhere, as log at 0, which quantized operands reach: its
+ * quantize, which limits it; 0 of other values. */
+qn_id qn_two_forms_limited(const qn_two_forms *two, qn_id id);
 
 typedef struct qn_mixed {
 	qn_graph *g; /* its outputs are the wanted values, its inputs … */

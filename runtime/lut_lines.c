@@ -5,14 +5,14 @@
 #include <math.h>
 
 enum {
-	CODES = 65536,
-	PART = CODES / QN_LUT_PARTS, /* values */
+	VALUES = 65536,
+	PART = VALUES / QN_LUT_PARTS, /* values */
 	WIDEST = 9,                  /* log2 of them */
 	NARROWER = 7                 /* where points are scarce */
 };
 
 typedef struct curve {
-	const double *y;  /* the results of all values, [CODES + 1] */
+	const double *y;  /* the results of -32768 .. 32768 */
 	double tolerance; /* steps of the result */
 	int widest;       /* log2 of a line's length */
 } curve;
@@ -75,24 +75,24 @@ put_points(qn_lut_lines *lines, const double *y)
 {
 	int16_t *next = lines->point;
 
-	for (int32_t i = 0; i < CODES;) {
+	for (int32_t i = 0; i < VALUES;) {
 		const int32_t length = 1 << (lines->part[i / PART] & 15);
 
 		*next++ = point_at(y + i, length);
 		i += length;
 	}
-	*next = point_at(y + CODES, 1);
+	*next = point_at(y + VALUES, 1);
 }
 
 qn_lut_lines
 qn_lut_lines_of(qn_arena *a, qn_lut_code_fn *f, const void *user)
 {
 	qn_arena *tmp = qn_arena_child(a);
-	double *y = QN_NEW(tmp, double, CODES + 1);
+	double *y = QN_NEW(tmp, double, VALUES + 1);
 	curve c = {y, 0.5, WIDEST};
 	qn_lut_lines lines = {.part = QN_NEW(a, uint16_t, QN_LUT_PARTS)};
 
-	for (int32_t i = 0; i <= CODES; i++)
+	for (int32_t i = 0; i <= VALUES; i++)
 		y[i] = f(user, i - 32768.0);
 	while ((lines.n = divide(&c, lines.part)) > QN_LUT_POINTS) {
 		c.tolerance *= 2.0;

@@ -68,6 +68,23 @@ same_gain cell cell $cell
 for layer in conv1 dw residual conv2; do
 	same_gain "$layer" "$layer" $digits
 done
+
+# A logarithm whose quantized operand reaches 0 is limited, before it and in it, to the values that it is quantized to:
+# it is what costs most, not what costs nothing.
+cat >log.qir <<'X'
+graph @main(%x: tensor<1x4xf32>) {
+  %w = const : tensor<3x4xf32> [0.9,-0.3,0.2,0.6, -0.5,0.7,0.35,-0.1, 0.4,0.15,-0.85,0.25]
+  %s = square %x
+  %l = log %s
+  %y = dense %l, %w
+  return %y
+}
+X
+printf '%s\n' 0.001,30,2,0.5 0.02,4,0.0003,25 12,0.7,0.04,0.002 0.3,29,0.001,8 >log.csv
+good log analyze -q log.qir --calib log.csv --json
+[ "$(grep -c '"alone": [-0-9.]*,' stdout)" -eq 3 ] || fail log "not three layers with a number" stdout
+[ "$(grep '"alone": ' stdout | sed -n '1s/.*"name": "\([^"]*\)".*/\1/p')" = l ] ||
+	fail log "the logarithm is not what costs most" stdout
 if [ -n "${QUERN_DATA:-}" ]; then
 	tail -c +129 "$QUERN_DATA/samples/mnist_x.npy" | head -c $((200 * 784)) | npy rows.npy '|u1' '200, 28, 28'
 	lstm="$QUERN_DATA/models/mnist_lstm_float.tflite --calib rows.npy --input-scale 0.003921569"
