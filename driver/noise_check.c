@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "calibrate/calibrate.h"
+#include "calibrate/outcome.h"
 #include "driver/calibration.h"
 #include "driver/trial.h"
 #include "ir/diag.h"
@@ -16,9 +17,23 @@ enum {
 	LEAST_DECIBEL = 10
 };
 
-/* The first ones; of a stateful network whole sequences. */
+/* Some samples of a data set, evenly apart. */
+typedef struct spread {
+	qn_dataset *all;
+	size_t apart;
+} spread;
+
+static qn_status
+get_spread(qn_dataset *d, size_t index, qn_arena *scratch, const qn_tensor *const **inputs)
+{
+	const spread *s = d->user;
+
+	return s->all->get(s->all, index * s->apart, scratch, inputs);
+}
+
+/* Samples from all over the data set; of a stateful network the first whole sequences. */
 static qn_dataset
-some_of(const qn_graph *g, const qn_dataset *all)
+some_of(const qn_graph *g, qn_dataset *all, spread *s)
 {
 	const size_t steps = all->steps > 1 ? all->steps : 1;
 	const size_t each = g->nstate > 0 ? all->sequence : steps;
@@ -28,7 +43,55 @@ some_of(const qn_graph *g, const qn_dataset *all)
 	if (few.nbatch > all->nbatch)
 		few.nbatch = all->nbatch;
 	few.states = NULL; /* recorded for all */
+	*s = (spread){all, all->nbatch / few.nbatch};
+	if (each == 1 && s->apart > 1) {
+		few.get = get_spread;
+		few.reader = NULL;
+		few.user = s;
+	}
 	return few;
+}
+
+/* The step of an output's quantized values; 0: it has none, or several. */
+static double
+step_of(const qn_graph *g, qn_id output)
+{
+	const qn_node *n = qn_graph_node(g, qn_output_compared(g, output));
+	const qn_elem *e;
+	double scale = 0;
+	int64_t zp;
+
+	if (n->op == QN_OP_dequantize) {
+		e = qn_graph_node(g, n->in[0])->type->elem;
+		if (e->gran == QN_PER_TENSOR)
+			qn_elem_param(&g->model->types, e, 0, &scale, &zp);
+	}
+	return scale;
+}
+
+/* Outputs that are smaller than their step on these samples, as those of a detector that saw nothing, count nothing. */
+static void
+drop_faint(qn_trials *t, const qn_graph *g)
+{
+	for (size_t k = 0; k < t->noutput; k++) {
+		const qn_node *n = qn_graph_node(g, qn_output_compared(g, g->output[k].value));
+		const double step = step_of(g, g->output[k].value);
+		const double count = (double)qn_type_count(n->type) * (double)t->data->nbatch;
+
+		for (int part = 0; part < QN_TRIAL_PARTS; part++)
+			if (t->power[part][k] < step * step * count)
+				t->power[part][k] = 0;
+	}
+}
+
+/* What repairs weights, where there are any. */
+static const char *
+advice_on_weights(const qn_pipeline *p, const qn_graph *g)
+{
+	for (qn_id id = 1; id < g->n && p->opts->weight_rounding == QN_WEIGHTS_NEAREST; id++)
+		if (qn_opinfo_of(qn_graph_node(g, id))->behaviour == QN_ACC)
+			return ", --weight-rounding gptq --bias-correction repairs weights";
+	return "";
 }
 
 static qn_status
@@ -38,13 +101,15 @@ compare(qn_pipeline *p)
 	const qn_graph *g = qn_model_entry(m), *reference;
 	const qn_id *map;
 	qn_dataset *all, few;
+	spread from;
 	double error[QN_TRIAL_PARTS];
 
 	QN_TRY(qn_calibration_data(m, p->opts, m->scratch, &all));
-	few = some_of(g, all);
+	few = some_of(g, all, &from);
 	qn_trials trials = {.p = p, .data = &few};
 	QN_TRY(qn_float_reference(m, g, &reference, &map));
 	QN_TRY(qn_trials_observe(&trials, reference));
+	drop_faint(&trials, g);
 	QN_TRY(qn_trials_error(&trials, qn_evaluator_new(g, &few, 0, m->scratch), g, m->scratch,
 			       error));
 	const double db = qn_trial_decibel(&trials, QN_TRIAL_FIT, error[QN_TRIAL_FIT]);
@@ -54,9 +119,10 @@ compare(qn_pipeline *p)
 		qn_warn(m->env, "accuracy.low", m->name,
 			"on %zu samples the outputs are only %g dB (SQNR) from the float ones, "
 			"where 8 bits usually reach 15 to 40: quern analyze shows which layers "
-			"lose it%s, and quern tune tries what else helps",
+			"lose it%s%s, and quern tune tries what else helps",
 			few.nbatch, db,
-			wide ? "" : ", --activations auto gives 16 bits to those that need them");
+			wide ? "" : ", --activations auto gives 16 bits to those that need them",
+			advice_on_weights(p, g));
 	return QN_OK;
 }
 

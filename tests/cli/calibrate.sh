@@ -84,6 +84,20 @@ graph @main(%x: tensor<1x4xf32>) {
 END
 tail -c +129 "$E/calib.npy" | head -c 6400 | npy far.npy '<f4' '400, 4'
 case_of far 0 'accuracy.low data.constant data.duplicate' 'on 4 samples the outputs are only|quern analyze shows|--activations auto gives' compile -q far.qir --calib far.npy -o far
+# An output that is far smaller than its step on the samples that are compared says nothing about the network.
+awk 'BEGIN { for (i = 0; i < 40; i++) print i == 7 ? "1,1,1,1" : "0.0001,0.0002,0.00015,0.0001" }' >faint.csv
+cat >faint.qir <<'END'
+model "faint" stage float
+graph @main(%x: tensor<1x4xf32>) {
+  %k = const : tensor<1x4xf32> splat 2.0
+  %y = mul %x, %k
+  return %y
+}
+END
+case_of faint 0 'data.constant data.duplicate data.few' '' compile -q faint.qir --calib faint.csv -o faint
+# Samples from all over the data are compared, not the first.
+(printf '%s\n' 0,0,0,0 0,0,0,0 0,0,0,0 0,0,0,0; awk 'BEGIN { for (i = 0; i < 36; i++) printf "%d,%d,%d,%d\n", i, -i, i % 7, 2 * i }') >late.csv
+case_of late 0 'accuracy.low data.constant data.duplicate' 'on 4 samples the outputs are only' compile -q far.qir --calib late.csv -o late
 sed 's/1000\.0/30000.0/' far.qir >farther.qir # nor 16
 case_of far-16 3 'accuracy.low data.constant data.duplicate int.multiplier' 'lose it, and quern tune tries' compile -q farther.qir --calib far.npy --activations i16 -o far
 # What ranges cut off is in the report, also of a model that was saved between.
