@@ -225,12 +225,13 @@ qn_onnx_version(const qn_map *versions, const char *domain)
 	return v != NULL ? *v : 1;
 }
 
-/* Every result that the node has was given, or something was reported. */
+/* Every result that the node has was given, or something was reported, or nodes of its body are behind failed ones. */
 static void
-check_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out, size_t problems)
+check_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out, const qn_importer *before)
 {
 	for (size_t i = 0; i < p->n_output; i++)
-		if (p->output[i][0] != '\0' && out[i] == 0 && o->im.problems == problems) {
+		if (p->output[i][0] != '\0' && out[i] == 0 && o->im.problems == before->problems &&
+		    o->im.behind == before->behind) {
 			(void)qn_importer_refuse(&o->im, "import.output",
 						 "its result %zu, '%s', is not supported", i,
 						 p->output[i]);
@@ -267,7 +268,7 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 {
 	const char *domain = qn_onnx_domain(p), *op = text(p->op_type);
 	int64_t version = qn_onnx_version(o->versions, domain);
-	const size_t problems = o->im.problems;
+	const qn_importer before = o->im;
 	const uint64_t read = o->nodes;
 	const qn_id from = o->im.g->n;
 	bool behind = false;
@@ -298,12 +299,12 @@ convert(qn_onnx *o, const Onnx__NodeProto *p)
 		else if (lists_ok(o, op, p->n_input, in) &&
 			 qn_onnx_read_integers(o, domain, &n, in))
 			row->read(o, &n, out);
-		check_outputs(o, p, out, problems);
-	} else if (o->im.problems == problems) {
+		check_outputs(o, p, out, &before);
+	} else if (o->im.problems == before.problems) {
 		behind = true;
 		qn_importer_count_skipped(&o->im);
 	}
-	if ((behind || o->im.problems > problems) && o->nodes == read)
+	if ((behind || o->im.problems > before.problems) && o->nodes == read)
 		qn_onnx_refuse_unsupported_inside(o, p); /* its bodies were not read */
 	set_outputs(o, p, out, from);
 }

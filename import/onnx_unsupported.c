@@ -32,21 +32,20 @@ text(const char *s)
 
 /* ---- why ---- */
 
-#define READ_OPS                                                                                   \
-	"replace it in the model by operators of docs/supported-ops.md, or cut the model before "  \
-	"it (--cut NAME)"
-#define OUTSIDE "cut the model after it, and do this in the program that calls the model"
+#define READ_OPS "replace it in the model by operators of docs/supported-ops.md", true
+#define OUTSIDE "cut the model after it, and do this in the program that calls the model", false
 #define TEXTS "it works on strings, and a compiled model has only numbers", OUTSIDE
 #define RANDOM                                                                                     \
 	"it draws random numbers, and a compiled model gives the same result for the same input",  \
-		"make the numbers an input of the model, or a constant"
+		"make the numbers an input of the model, or a constant", false
 #define TRAINING                                                                                   \
-	"it is an operator for training", "export the model for inference, which does not have "   \
-					  "them"
+	"it is an operator for training",                                                          \
+		"export the model for inference, which does not have them", false
 
 /* The first row that fits gives the reason; op NULL: any of the domain; domain NULL: any. */
 static const struct {
 	const char *domain, *op, *why, *way;
+	bool cut; /* or the model ends before it */
 } reasons[] = {
 	{"", "RandomNormal", RANDOM},
 	{"", "RandomNormalLike", RANDOM},
@@ -61,7 +60,7 @@ static const struct {
 	{"", "TfIdfVectorizer", TEXTS},
 	{"", "ImageDecoder", "it decodes image files", OUTSIDE},
 	{"", "SequenceMap", "its body runs once per value of a sequence",
-	 "export the model with the sequence written out"},
+	 "export the model with the sequence written out", false},
 	{"", NULL, "it is not implemented", READ_OPS},
 	{"ai.onnx.training", NULL, TRAINING},
 	{"ai.onnx.preview.training", NULL, TRAINING},
@@ -83,9 +82,20 @@ reason_of(const char *domain, const char *op)
 	return i;
 }
 
-static void
-report(qn_onnx *o, const char *domain, const char *op, size_t nodes)
+/* The value before a node, at which the model can end. */
+static const char *
+before(const Onnx__NodeProto *p)
 {
+	for (size_t i = 0; i < p->n_input; i++)
+		if (text(p->input[i])[0] != '\0')
+			return p->input[i];
+	return "NAME";
+}
+
+static void
+report(qn_onnx *o, const Onnx__NodeProto *p, size_t nodes)
+{
+	const char *domain = qn_onnx_domain(p), *op = text(p->op_type);
 	const char *dot = domain[0] != '\0' ? "." : "";
 	const size_t i = reason_of(domain, op);
 	int32_t min, max;
@@ -94,17 +104,21 @@ report(qn_onnx *o, const char *domain, const char *op, size_t nodes)
 		(void)qn_importer_refuse(
 			&o->im, "import.version",
 			"%s%s%s is not supported in version %lld of its operator set%s, but from "
-			"%d %s; convert the model to another operator set, or " READ_OPS,
+			"%d %s; convert the model to another operator set, or cut it before the "
+			"node (--cut %s)",
 			domain, dot, op, (long long)o->im.version, qn_importer_nodes(&o->im, nodes),
 			(int)min,
-			max == QN_ONNX_NEWEST ? "on" : "on, until a later set took it out");
+			max == QN_ONNX_NEWEST ? "on" : "on, until a later set took it out",
+			before(p));
 	else
 		(void)qn_importer_refuse(
 			&o->im, "import.op",
 			"the operator %s%s%s, version %lld of its operator set, is not "
-			"supported%s: %s; %s",
+			"supported%s: %s; %s%s%s%s",
 			domain, dot, op, (long long)o->im.version, qn_importer_nodes(&o->im, nodes),
-			reasons[i].why, reasons[i].way);
+			reasons[i].why, reasons[i].way,
+			reasons[i].cut ? ", or cut the model before it (--cut " : "",
+			reasons[i].cut ? before(p) : "", reasons[i].cut ? ")" : "");
 }
 
 /* ---- all nodes ---- */
@@ -199,7 +213,7 @@ qn_onnx_refuse_unsupported(qn_onnx *o, const Onnx__NodeProto *p, int64_t version
 	}
 	k->reported = true;
 	qn_importer_at(&o->im, qn_onnx_name(p), op, version);
-	report(o, domain, op, k->nodes);
+	report(o, p, k->nodes);
 }
 
 void

@@ -22,6 +22,23 @@ qn_tfl_damage(qn_tfl *f)
 
 /* ---- the graph ---- */
 
+/* Dimensions that the file leaves open (-1 of its shape signature) are stored as 1, which is right for a batch.
+ * stored: those that no option set, else -1. */
+static void
+open_dims(qn_tfl *f, const qn_tfl_tensor *t, const int64_t *stored)
+{
+	const qn_flat_vector open =
+		qn_flat_vector_in(&t->t, QN_TFL_FIELD_tensor_shape_signature, 4);
+
+	for (int32_t k = 1; k < t->rank && (size_t)t->rank == open.n; k++)
+		if (stored[k] >= 0 && qn_flat_int_at(&open, (size_t)k, QN_FLAT_I32) < 0)
+			qn_warn(f->im.m->env, "import.open", t->name,
+				"dimension %d of this input is open in the file; it is taken as "
+				"the %lld that is stored there: give it the number that is meant, "
+				"--input-dim %s:%d=N",
+				(int)k, (long long)stored[k], t->name, (int)k);
+}
+
 static qn_status
 graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 {
@@ -41,8 +58,14 @@ graph_inputs(qn_tfl *f, const qn_flat_table *graph)
 		qn_pin *pin = qn_importer_pin(&f->im, t->name, i);
 		if (pin != NULL)
 			qn_pin_dims(pin, t->rank, t->dim);
-		for (int32_t k = 0; k < t->rank; k++)
-			(void)qn_importer_dim_option(&f->im, t->name, k, "", &t->dim[k]);
+		int64_t stored[QN_MAX_RANK];
+		for (int32_t k = 0; k < t->rank; k++) {
+			stored[k] = t->dim[k];
+			if (qn_importer_dim_option(&f->im, t->name, k, "", &t->dim[k]))
+				stored[k] = -1;
+		}
+		if (pin == NULL)
+			open_dims(f, t, stored);
 		const qn_type *type = qn_tfl_type(f, t);
 		if (type != NULL)
 			t->id = pin != NULL ? qn_importer_pinned(&f->im, pin, t->name, type)

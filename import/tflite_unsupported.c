@@ -67,6 +67,16 @@ count_all(qn_tfl *f)
 	}
 }
 
+/* The value before an operator, at which the model can end. */
+static const char *
+before(const qn_tfl_op *o)
+{
+	for (uint32_t i = 0; i < o->nin; i++)
+		if (o->from[i] != NULL && o->from[i]->name[0] != '\0')
+			return o->from[i]->name;
+	return "NAME";
+}
+
 void
 qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name)
 {
@@ -77,8 +87,9 @@ qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name)
 		(void)qn_importer_refuse(
 			o->im, "import.op",
 			"%s is not supported%s: %s; replace it in the model by operators of "
-			"docs/importing.md, or cut the model before it (--cut NAME)",
-			name, qn_importer_nodes(o->im, n != NULL ? *n : 1), why_not(code));
+			"docs/importing.md, or cut the model before it (--cut %s)",
+			name, qn_importer_nodes(o->im, n != NULL ? *n : 1), why_not(code),
+			before(o));
 	if (n != NULL)
 		*n = 0;
 }

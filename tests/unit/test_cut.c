@@ -21,7 +21,7 @@ whole(void)
 {
 	onx_input(file, "x", ONX_FLOAT, "2");
 	onx_input(file, "z", ONX_FLOAT, "2");
-	onx_node(file, "NoSuchThing", "b z", "y");
+	onx_node(file, "NoSuchThing", "b,z", "y");
 	onx_node(file, "Neg", "a", "b");
 	onx_node(file, "Relu", "x", "a");
 	onx_output(file, "y");
@@ -32,7 +32,7 @@ test_onnx(void **state)
 {
 	(void)state;
 	whole();
-	import_fails(13, "import.op", "NoSuchThing");
+	import_fails(13, "import.op", "or cut the model before it (--cut b)");
 	another_file();
 	whole();
 	cut_at(1, (const char *const[]){"b"});

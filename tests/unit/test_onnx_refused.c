@@ -109,6 +109,29 @@ test_refused_once(void **state)
 	assert_non_null(strstr(rg->diags.item[2].message, "'c'"));
 }
 
+/* A body that is read, of which all nodes are behind a failed one, is no failure of its own. */
+static void
+test_body_behind(void **state)
+{
+	static onx body;
+
+	(void)state;
+	onx_begin(&body);
+	onx_node(&body, "Relu", "a", "u");
+	onx_output(&body, "u");
+	onx_input(file, "x", ONX_FLOAT, "1,3");
+	onx_node(file, "NoSuchThing", "x", "a");
+	onx_int(file, "value_int", 1);
+	onx_node(file, "Constant", "", "c");
+	onx_body(file, "then_branch", &body);
+	onx_body(file, "else_branch", &body);
+	onx_node(file, "If", "c", "y");
+	onx_output(file, "y");
+	assert_int_not_equal(import_from(NULL, 13), QN_OK);
+	for (size_t i = 0; i < rg->diags.n; i++)
+		assert_string_not_equal(rg->diags.item[i].id, "import.output");
+}
+
 int
 main(void)
 {
@@ -117,6 +140,7 @@ main(void)
 		TEST(test_refused),
 		TEST(test_refused_why),
 		TEST(test_refused_once),
+		TEST(test_body_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

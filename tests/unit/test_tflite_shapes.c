@@ -82,6 +82,34 @@ test_input_dim(void **state)
 	GIVES(V(1, -2, -3, 4), 1, 0, 0, 4);
 }
 
+/* A dimension that is open in the file, but for the batch, is named unless an option says how long it is. */
+static void
+test_open_dimension(void **state)
+{
+	static const int32_t open[] = {-1, -1, 2};
+	const char *const dim[] = {"x:1=3"};
+
+	for (int given = 0; given < 2; given++) {
+		(void)tflite_teardown(state);
+		(void)tflite_setup(state);
+		int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 1, 2), NULL, 0);
+		int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 1, 2), NULL, 0);
+
+		file->tensor[x].signature = open;
+		tfl_op(file, QN_TFL_RELU, INTS(x), INTS(y));
+		reading.ndim = (size_t)given;
+		reading.dim = dim;
+		size_t n;
+		const uint8_t *bytes = tfl_end(file, INTS(x), INTS(y), &n);
+		assert_int_equal(import_bytes(bytes, n), QN_OK);
+		assert_int_equal(rg->diags.n, given ? 0 : 1);
+		if (given)
+			continue;
+		assert_string_equal(rg->diags.item[0].id, "import.open");
+		assert_non_null(strstr(rg->diags.item[0].message, "--input-dim x:1=N"));
+	}
+}
+
 /* A shape that is written for a batch of 1 follows another batch. */
 static void
 test_other_batch(void **state)
@@ -107,6 +135,7 @@ main(void)
 		T(test_shape_is_input),
 		T(test_shape_that_is_not),
 		T(test_input_dim),
+		T(test_open_dimension),
 		T(test_other_batch),
 	};
 

@@ -50,6 +50,7 @@ typedef struct tfl_tensor_of {
 	const char *name;
 	int type, rank, nscale, axis, nbyte;
 	int32_t dim[8];
+	const int32_t *signature; /* [rank], -1: open; NULL: none */
 	const void *data;
 	float scale[16];
 	int64_t zp[16];

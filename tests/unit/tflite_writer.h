@@ -214,6 +214,9 @@ tfl_write_tensors(tfl_file *t, size_t graph)
 			tfl_set(t, at, QN_TFL_FIELD_tensor_is_variable, 1, 1);
 		if (x->nindices > 0)
 			tfl_write_sparsity(t, at, x);
+		if (x->signature != NULL)
+			tfl_link(t, at, QN_TFL_FIELD_tensor_shape_signature,
+				 tfl_i32s(t, x->rank, x->signature));
 	}
 }
 
