@@ -4,7 +4,8 @@
  *
  *   Swoosh(x) {"alpha": 0.5}    --> @swoosh of a file that --lib names:  graph @swoosh(%x) {alpha: real} tflite "Swoosh"
  *
- * A composition gets quantized values in float; its results become what the file says. */
+ * A composition gets quantized values in float; its results become what the file says.  Options that are not in
+ * FlexBuffers' form, as a struct of C, are for the operator's own code: one without attributes does not read them. */
 #include "import/flexbuffer.h"
 #include "import/importer_lib.h"
 #include "import/tflite.h"
@@ -21,7 +22,7 @@ attributes(const qn_tfl_op *o, qn_lib_call *call)
 		f.data = v->f->data + v->at;
 	call->nattr = qn_flex_attributes(&f, &attr);
 	call->attr = attr;
-	if (f.why == NULL)
+	if (f.why == NULL || (f.key == NULL && o->custom->plain))
 		return true;
 	return qn_importer_refuse(o->im, "import.attr", "%s%s%s %s",
 				  f.key != NULL ? "option '" : "the custom options",

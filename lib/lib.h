@@ -36,6 +36,7 @@ typedef struct qn_lib_operator {
 	const char *graph;  /* its composition */
 	int32_t since;      /* version of its operator set */
 	bool tflite;
+	bool plain; /* the composition has no attributes; known of those that were added */
 	const struct qn_lib_operator *next;
 } qn_lib_operator;
 

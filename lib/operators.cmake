@@ -3,7 +3,7 @@
 #
 #   cmake -DOUT=operators_data.c "-DFILES=recurrent.qir;…" -P operators.cmake
 #
-#   graph @gru(%x, %w) {…} onnx "GRU" since 7 {      -->      {"", "GRU", "gru", 7, false, NULL},
+#   graph @gru(%x, %w) {…} onnx "GRU" since 7 {      -->      {"", "GRU", "gru", 7, false, false, NULL},
 cmake_policy(SET CMP0053 NEW)
 
 set(text "/* Written by lib/operators.cmake. */\n#include \"lib/lib.h\"\n\nconst qn_lib_operator qn_lib_operators[] = {\n")
@@ -23,9 +23,9 @@ foreach(path IN LISTS FILES)
 			if(CMAKE_MATCH_1 STREQUAL tflite)
 				set(tflite true)
 			endif()
-			string(APPEND text "\t{\"${CMAKE_MATCH_3}\", \"${CMAKE_MATCH_4}\", \"${graph}\", ${since}, ${tflite}, NULL},\n")
+			string(APPEND text "\t{\"${CMAKE_MATCH_3}\", \"${CMAKE_MATCH_4}\", \"${graph}\", ${since}, ${tflite}, false, NULL},\n")
 		endif()
 	endforeach()
 endforeach()
-string(APPEND text "\t{NULL, NULL, NULL, 0, false, NULL},\n};\n")
+string(APPEND text "\t{NULL, NULL, NULL, 0, false, false, NULL},\n};\n")
 file(WRITE "${OUT}" "${text}")

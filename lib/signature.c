@@ -144,7 +144,10 @@ static bool
 read_operators(qn_lib_walk *w, qn_lib_def *d)
 {
 	for (;;) {
-		qn_lib_operator op = {.graph = d->name, .since = 1, .next = d->operators};
+		qn_lib_operator op = {.graph = d->name,
+				      .since = 1,
+				      .plain = d->nsetting == 0,
+				      .next = d->operators};
 		int64_t since = 1;
 
 		op.tflite = qn_text_eat(&w->r.text, "tflite");
@@ -172,14 +175,17 @@ read_graph(qn_lib_walk *w, qn_lib_def *d)
 	if (!qn_read_name(&w->r, "@", &d->name) || !read_params(w, d))
 		return false;
 	if (qn_text_eat(&w->r.text, "{")) {
-		/* "{" begins attributes when a name with ':' or '?' follows, and the body else. */
+		/* "{" begins attributes when "}" or a name with ':' or '?' follows, and the body else. */
 		const qn_text start = w->r.text;
-		const bool settings = qn_lib_word(w) != NULL && (qn_text_peek(&w->r.text, ":") ||
-								 qn_text_peek(&w->r.text, "?"));
+		const bool none = qn_text_eat(&w->r.text, "}");
+		const bool settings =
+			none || (qn_lib_word(w) != NULL &&
+				 (qn_text_peek(&w->r.text, ":") || qn_text_peek(&w->r.text, "?")));
 
-		w->r.text = start;
-		if (settings &&
-		    (!read_settings(w, d) || !read_operators(w, d) || !qn_read_expect(&w->r, "{")))
+		if (!none)
+			w->r.text = start;
+		if (settings && ((!none && !read_settings(w, d)) || !read_operators(w, d) ||
+				 !qn_read_expect(&w->r, "{")))
 			return false;
 	} else if (!read_operators(w, d) || !qn_read_expect(&w->r, "{")) {
 		return false;

@@ -162,6 +162,23 @@ test_options(void **state)
 	near(V(0.5, -11.5), run1(V(1, -2)), 2, 0);
 }
 
+/* Options in a form of the operator's own are not read by a composition without attributes. */
+static void
+test_struct_options(void **state)
+{
+	static const uint8_t options[12] = {1, 0, 0, 0, 2, 0, 0, 0, 0xff, 0xff, 7, 4};
+
+	(void)state;
+	define("graph @swoosh(%x) { } tflite \"Swoosh\" { return %x + 1.0 }\n");
+	int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(2), NULL, 0);
+	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(2), NULL, 0);
+	tfl_op_of *o = custom(INTS(x), INTS(y));
+	o->custom = options;
+	o->ncustom = sizeof options;
+	import(INTS(x), INTS(y));
+	near(V(2, -1), run1(V(1, -2)), 2, 0);
+}
+
 /* Quantized values are dequantized for it, and its result is quantized as the file says. */
 static void
 test_quantized(void **state)
@@ -198,8 +215,9 @@ int
 main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
-	const struct CMUnitTest tests[] = {T(test_maps),    T(test_hostile),   T(test_floats),
-					   T(test_options), T(test_quantized), T(test_refused)};
+	const struct CMUnitTest tests[] = {
+		T(test_maps),           T(test_hostile),   T(test_floats), T(test_options),
+		T(test_struct_options), T(test_quantized), T(test_refused)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
