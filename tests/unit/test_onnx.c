@@ -208,15 +208,56 @@ test_if_by_shape(void **state)
 	free(no);
 }
 
+/* A condition of a run: both branches run, and one result is chosen; two of different shapes cannot be. */
+static void
+test_if_at_run_time(void **state)
+{
+	onx *yes = calloc(1, sizeof *yes), *no = calloc(1, sizeof *no);
+
+	(void)state;
+	for (int same = 1; same >= 0; same--) {
+		if (!same)
+			another_file();
+		onx_begin(yes);
+		onx_node(yes, "Neg", "x", "r");
+		onx_output(yes, "r");
+		onx_begin(no);
+		onx_node(no, same ? "Abs" : "ReduceSum", "x", "r");
+		onx_output(no, "r");
+		onx_input(file, "x", ONX_FLOAT, "2");
+		onx_input(file, "c", ONX_BOOL, "1");
+		onx_body(file, "then_branch", yes);
+		onx_body(file, "else_branch", no);
+		onx_node(file, "If", "c", "y");
+		onx_output(file, "y");
+		if (!same) {
+			import_fails(11, "import.type",
+				     "depends on a condition that is known at run");
+			break;
+		}
+		import(13);
+		near(V(-1, 4), run((const double *[]){V(1, -4), V(1)}), 2, 0);
+		near(V(1, 4), run((const double *[]){V(1, -4), V(0)}), 2, 0);
+	}
+	free(yes);
+	free(no);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_half_is_f32),      TEST(test_nibbles),
-		TEST(test_tensor_sizes),     TEST(test_external),
-		TEST(test_external_paths),   TEST(test_squeeze_versions),
-		TEST(test_softmax_versions), TEST(test_old_broadcast),
-		TEST(test_function),         TEST(test_function_calls_itself),
+		TEST(test_half_is_f32),
+		TEST(test_nibbles),
+		TEST(test_if_at_run_time),
+		TEST(test_tensor_sizes),
+		TEST(test_external),
+		TEST(test_external_paths),
+		TEST(test_squeeze_versions),
+		TEST(test_softmax_versions),
+		TEST(test_old_broadcast),
+		TEST(test_function),
+		TEST(test_function_calls_itself),
 		TEST(test_if_by_shape),
 	};
 
