@@ -105,6 +105,7 @@ static const qn_kernel_figure dsp[] = {
 	{FIGURE("qn_depthwise_dsp", 8, 42000, 3000, 0)},
 	{FIGURE("qn_depthwise_dsp", 4, 42000, 3070, 0)},
 	{FIGURE("qn_depthwise_up_dsp", 0, 48000, 3000, 0)},
+	{FIGURE("qn_dense_long_dsp", 8, 10500, 1030, 0)},
 	{FIGURE("qn_dense_dsp", 8, 9900, 1016, 0)},
 	{FIGURE("qn_dense_dsp", 4, 9100, 1095, 0)},
 	{FIGURE("qn_dense_sums_dsp", 0, 6000, 1016, 0)},

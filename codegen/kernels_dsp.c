@@ -145,6 +145,19 @@ qn_fits_dense_dsp(const qn_step_facts *f)
 	return products_differ(f, &l);
 }
 
+const char *
+qn_fits_dense_long_dsp(const qn_step_facts *f)
+{
+	const qn_layer l = qn_layer_of_dense(f);
+
+	if (((const qn_dense_args *)f->step->args)->zw != 0)
+		return "its weights are not constant";
+	if (l.bits == 4)
+		return "its weights have 4 bits";
+	const char *why = differs(f, &l, TWICE);
+	return why != NULL ? why : qn_pairs_differ(&l);
+}
+
 /* ---- packing ---- */
 
 uint32_t
@@ -161,9 +174,10 @@ qn_pack_two(const qn_layer *l, int64_t channel, int64_t k)
 		256 * qn_layer_weight(l, channel + 1, k + 2) + qn_layer_weight(l, channel, k + 2));
 }
 
-/* Blocks of `pairs` pairs of channels: what their sums begin with, blocks of four inputs, scales. */
+/* Blocks of `pairs` pairs of channels: what their sums begin with, those of both channels together in a word or
+ * apart, blocks of four inputs, scales. */
 static uint32_t *
-pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
+pack_pairs(const qn_layer *l, int32_t pairs, bool together, int32_t *n, qn_arena *a)
 {
 	const int64_t inputs = (l->depth + 3) / 4,
 		      blocks = (l->channels + 2 * pairs - 1) / (2 * pairs);
@@ -174,7 +188,8 @@ pack_pairs(const qn_layer *l, int32_t pairs, int32_t *n, qn_arena *a)
 		for (int64_t c = o; c < o + 2 * pairs; c += 2) {
 			qn_layer_scale(l, c, &bias[0], &m, &shift);
 			qn_layer_scale(l, c + 1, &bias[1], &m, &shift);
-			*to++ = (uint32_t)bias[1] * 256u + (uint32_t)bias[0];
+			*to++ = together ? (uint32_t)bias[1] * 256u + (uint32_t)bias[0]
+					 : (uint32_t)bias[1];
 			*to++ = (uint32_t)bias[0];
 		}
 		for (int64_t k = 0; k < 4 * inputs; k += 4)
@@ -208,7 +223,8 @@ qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a)
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 
-	p->args.w = l.bits == 4 ? qn_pack_fours(&l, 1, &p->nw, a) : pack_pairs(&l, 2, &p->nw, a);
+	p->args.w =
+		l.bits == 4 ? qn_pack_fours(&l, 1, &p->nw, a) : pack_pairs(&l, 2, true, &p->nw, a);
 	return p;
 }
 
@@ -291,8 +307,8 @@ qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a)
 	return p;
 }
 
-void *
-qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a)
+static qn_dense_dsp_packed *
+pack_dense(const qn_step_facts *f, bool together, qn_arena *a)
 {
 	const qn_dense_args *d = f->step->args;
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_dense(f), a);
@@ -304,8 +320,21 @@ qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a)
 				      .zo = d->zo,
 				      .lo = d->lo,
 				      .hi = d->hi};
-	p->args.w = l.bits == 4 ? qn_pack_fours(&l, 2, &p->nw, a) : pack_pairs(&l, 4, &p->nw, a);
+	p->args.w = l.bits == 4 ? qn_pack_fours(&l, 2, &p->nw, a)
+				: pack_pairs(&l, 4, together, &p->nw, a);
 	return p;
+}
+
+void *
+qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a)
+{
+	return pack_dense(f, true, a);
+}
+
+void *
+qn_pack_dense_long_dsp(const qn_step_facts *f, qn_arena *a)
+{
+	return pack_dense(f, false, a);
 }
 
 /* ---- working memory ---- */

@@ -43,11 +43,13 @@ const char *qn_fits_winograd_over_dsp(const qn_step_facts *f);
 const char *qn_fits_winograd_relu_dsp(const qn_step_facts *f);
 const char *qn_fits_winograd_relu_over_dsp(const qn_step_facts *f);
 const char *qn_fits_dense_dsp(const qn_step_facts *f);
+const char *qn_fits_dense_long_dsp(const qn_step_facts *f);
 void *qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_winograd_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a);
+void *qn_pack_dense_long_dsp(const qn_step_facts *f, qn_arena *a);
 size_t qn_work_conv2d_dsp(const void *args);
 /* What it wants more where its result lies over its operand: rows of that. */
 size_t qn_ring_conv2d_dsp(const void *args);
@@ -100,9 +102,10 @@ const char *qn_dsp_conv_over(const qn_conv2d_args *a);
 		.count = offsetof(type, number), .each = 1, .packs = true                          \
 	}
 /* Data of i8, weights of i8 or i4, all constants packed. */
-#define QN_DSP_ROW(type, which)                                                                    \
+#define QN_DSP_ROW(type, which) QN_DSP_ROW_OF(type, which, which)
+#define QN_DSP_ROW_OF(type, packs, works)                                                          \
 	.families = 1 << QN_FAMILY_s8, .reads = 1 << QN_FAMILY_s8, QN_CODES_1,                     \
-	.pointer = {QN_PACKED(type, w, nw)}, .needs = QN_TARGET_DSP, .pack = qn_pack_##which,      \
-	.work = qn_work_##which, .work_type = "uint32_t"
+	.pointer = {QN_PACKED(type, w, nw)}, .needs = QN_TARGET_DSP, .pack = qn_pack_##packs,      \
+	.work = qn_work_##works, .work_type = "uint32_t"
 
 #endif

@@ -185,6 +185,16 @@ draw(job *j, int n)
 			draw_fours(2, (j->dense.in + 3) / 4 * 4);
 		else
 			draw_words(8, (j->dense.in + 3) / 4 * 8, 8, 2);
+	} else if (j->kind == JOB_DENSE_LONG) { /* parts of 504 inputs: one, or up to five */
+		j->dense = (qn_dense_dsp_args){.batch = pick(1, 2),
+					       .in = pick(0, 2) == 0 ? 504 * pick(1, 4)
+								     : pick(1, 2400),
+					       .out = pick(1, 16),
+					       .zo = pick(-128, 127),
+					       .lo = pick(-128, 0),
+					       .hi = 127,
+					       .w = w};
+		draw_words(8, (j->dense.in + 3) / 4 * 8, 8, 2);
 	} else if (j->kind == JOB_MATMUL8 || j->kind == JOB_MATMUL16) {
 		draw_product(&j->matmul, j->kind == JOB_MATMUL16);
 		draw_halves(halves, x, BYTES);

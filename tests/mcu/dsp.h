@@ -5,6 +5,7 @@
 #define QN_TESTS_MCU_DSP_H
 
 #include "runtime/kernels/dsp_dense.h"
+#include "runtime/kernels/dsp_dense_long.h"
 #include "runtime/kernels/dsp_depthwise.h"
 #include "runtime/kernels/dsp_depthwise_any.h"
 #include "runtime/kernels/dsp_winograd.h"
@@ -20,6 +21,7 @@ typedef enum job_kind {
 	JOB_DEPTHWISE_ANY,
 	JOB_DEPTHWISE_UP,
 	JOB_DENSE,
+	JOB_DENSE_LONG,
 	JOB_POOL,
 	JOB_MATMUL8,
 	JOB_MATMUL16,

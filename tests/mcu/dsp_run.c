@@ -83,6 +83,9 @@ RUN(const job *j)
 	case JOB_DENSE:
 		(j->four ? qn_dense_dsp_w4 : qn_dense_dsp)(&j->dense, x, j->work, j->z);
 		break;
+	case JOB_DENSE_LONG:
+		qn_dense_long_dsp(&j->dense, x, j->work, j->z);
+		break;
 	case JOB_POOL:
 		(j->four ? qn_max_pool_dsp : qn_avg_pool_dsp)(&j->pool, x, j->z);
 		break;

@@ -3,6 +3,7 @@
  * over them, with weights as they are packed, against the plain ones: graphs of one layer are planned
  * for cortex-m4 and its kernel is called with the packed arguments. */
 #include "codegen/kernels_dsp.h"
+#include "runtime/kernels/dsp_dense_long.h"
 #include "tests/unit/layer_rig.h"
 
 /* ---- instructions ---- */
@@ -71,6 +72,8 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 		}
 	if (strcmp(name, "qn_dense_dsp") == 0)
 		qn_dense_dsp(s->args, x[0], work, y);
+	else if (strcmp(name, "qn_dense_long_dsp") == 0)
+		qn_dense_long_dsp(s->args, x[0], work, y);
 	else if (strcmp(name, "qn_dense_dsp_w4") == 0)
 		qn_dense_dsp_w4(s->args, x[0], work, y);
 	else
@@ -276,7 +279,7 @@ test_bound(void **state)
 				.x_hi = -128,
 			};
 			assert_string_equal(check(&b, &l),
-					    more == 0 ? "qn_dense_dsp" : "qn_dense_by4_s8");
+					    more == 0 ? "qn_dense_dsp" : "qn_dense_long_dsp");
 			build_end(&b);
 		}
 }
