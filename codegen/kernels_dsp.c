@@ -64,7 +64,7 @@ qn_dsp_conv_args(const qn_step_facts *f)
 const char *
 qn_fits_conv2d_dsp(const qn_step_facts *f)
 {
-	const qn_layer l = qn_layer_of_conv(f);
+	const qn_layer l = qn_layer_of_conv(f, MOST_SHIFT);
 
 	if (qn_dsp_conv_args(f)->groups != 1)
 		return "its channels are in groups";
@@ -83,7 +83,7 @@ const char *
 qn_fits_depthwise_dsp(const qn_step_facts *f)
 {
 	const char *why = shape_differs(qn_dsp_conv_args(f));
-	const qn_layer l = qn_layer_of_conv(f);
+	const qn_layer l = qn_layer_of_conv(f, MOST_SHIFT);
 
 	return why != NULL ? why : differs(f, &l, TWICE);
 }
@@ -92,7 +92,7 @@ const char *
 qn_fits_depthwise_up_dsp(const qn_step_facts *f)
 {
 	const char *why = shape_differs(qn_dsp_conv_args(f));
-	const qn_layer l = qn_layer_of_conv(f);
+	const qn_layer l = qn_layer_of_conv(f, MOST_SHIFT);
 
 	return why != NULL ? why : qn_layer_differs_up(f, &l, TWICE / 2, MOST_SHIFT, TOO_LARGE_UP);
 }
@@ -138,7 +138,7 @@ QN_DSP_FITS_OVER(depthwise_up, depthwise_over)
 const char *
 qn_fits_dense_dsp(const qn_step_facts *f)
 {
-	const qn_layer l = qn_layer_of_dense(f);
+	const qn_layer l = qn_layer_of_dense(f, MOST_SHIFT);
 
 	if (((const qn_dense_args *)f->step->args)->zw != 0)
 		return "its weights are not constant";
@@ -148,7 +148,7 @@ qn_fits_dense_dsp(const qn_step_facts *f)
 const char *
 qn_fits_dense_long_dsp(const qn_step_facts *f)
 {
-	const qn_layer l = qn_layer_of_dense(f);
+	const qn_layer l = qn_layer_of_dense(f, MOST_SHIFT);
 
 	if (((const qn_dense_args *)f->step->args)->zw != 0)
 		return "its weights are not constant";
@@ -220,7 +220,7 @@ qn_dsp_conv_packed(const qn_step_facts *f, qn_arena *a)
 void *
 qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, MOST_SHIFT), a);
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 
 	p->args.w =
@@ -245,7 +245,7 @@ pack_rows(const qn_layer *l, int32_t c, uint32_t *to)
 void *
 qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, MOST_SHIFT), a);
 	const int32_t words = l.bits == 4 ? 4 : 6;
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 	uint32_t *w = QN_NEW(a, uint32_t, (size_t)l.channels * (size_t)words), *to = w;
@@ -282,7 +282,7 @@ pack_taps(const qn_layer *l, int32_t first, int32_t tap)
 void *
 qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, MOST_SHIFT), a);
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 	const int32_t taps = (int32_t)l.depth, blocks = (l.channels + 3) / 4,
 		      each = l.bits == 4 ? 2 : 1, words = 12 + (taps + each - 1) / each;
@@ -311,7 +311,7 @@ static qn_dense_dsp_packed *
 pack_dense(const qn_step_facts *f, bool together, qn_arena *a)
 {
 	const qn_dense_args *d = f->step->args;
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_dense(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_dense(f, MOST_SHIFT), a);
 	qn_dense_dsp_packed *p = QN_NEW(a, qn_dense_dsp_packed, 1);
 
 	p->args = (qn_dense_dsp_args){.batch = d->batch,

@@ -37,7 +37,7 @@ differs(const qn_step_facts *f, const qn_layer *l)
 const char *
 qn_fits_conv2d_scalar(const qn_step_facts *f)
 {
-	const qn_layer l = qn_layer_of_conv(f);
+	const qn_layer l = qn_layer_of_conv(f, MOST_SHIFT);
 
 	return conv_of(f)->groups != 1 ? "its channels are in groups" : differs(f, &l);
 }
@@ -64,7 +64,7 @@ const char *
 qn_fits_depthwise3_scalar(const qn_step_facts *f)
 {
 	const qn_conv2d_args *a = conv_of(f);
-	const qn_layer l = qn_layer_of_conv(f);
+	const qn_layer l = qn_layer_of_conv(f, MOST_SHIFT);
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
 		return "it is not depthwise";
@@ -88,7 +88,7 @@ qn_fits_depthwise3_over_scalar(const qn_step_facts *f)
 const char *
 qn_fits_dense_scalar(const qn_step_facts *f)
 {
-	const qn_layer l = qn_layer_of_dense(f);
+	const qn_layer l = qn_layer_of_dense(f, MOST_SHIFT);
 
 	if (((const qn_dense_args *)f->step->args)->zw != 0)
 		return "its weights are not constant";
@@ -213,7 +213,7 @@ conv_arguments(const qn_step_facts *f, const qn_layer *l, int32_t each, qn_arena
 void *
 qn_pack_conv2d_scalar(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, MOST_SHIFT), a);
 	qn_scalar_packed *p = conv_arguments(f, &l, 0, a);
 
 	p->args.taps = (int32_t)((l.depth + BLOCK - 1) / BLOCK * BLOCK);
@@ -225,7 +225,7 @@ qn_pack_conv2d_scalar(const qn_step_facts *f, qn_arena *a)
 void *
 qn_pack_depthwise3_scalar(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, MOST_SHIFT), a);
 	qn_scalar_packed *p = conv_arguments(f, &l, -128, a);
 	const int32_t each = l.bits == 4 ? 2 : 1, n = 9 * l.channels;
 	int8_t *w = QN_NEW(a, int8_t, (size_t)(n + 1)), *to = w;
@@ -246,7 +246,7 @@ void *
 qn_pack_dense_scalar(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_dense_args *d = f->step->args;
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_dense(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_dense(f, MOST_SHIFT), a);
 	qn_dense_scalar_packed *p = QN_NEW(a, qn_dense_scalar_packed, 1);
 
 	p->args = (qn_dense_scalar_args){.batch = d->batch,

@@ -33,8 +33,7 @@ fits_lines(const qn_step_facts *f)
 #define LINES                                                                                      \
 	{                                                                                          \
 		.name = "qn_lut_lines_s16", .args = "qn_lut_lines_args",                           \
-		.families = 1 << QN_FAMILY_s16, TABLE, .fits = fits_lines,                         \
-		.pointer = {                                                                       \
+		.families = 1 << QN_FAMILY_s16, TABLE, .fits = fits_lines, .pointer = {            \
 			{.table = "part", .at = offsetof(qn_lut, part), .each = QN_LUT_PARTS},     \
 			{.table = "lut",                                                           \
 			 .at = offsetof(qn_lut, table),                                            \

@@ -73,7 +73,7 @@ rows_differ(const qn_step_facts *f, const qn_layer *l)
 const char *
 qn_fits_conv2d_vector(const qn_step_facts *f)
 {
-	const qn_layer l = qn_layer_of_conv(f);
+	const qn_layer l = qn_layer_of_conv(f, 0);
 
 	return conv_of(f)->groups != 1 ? "its channels are in groups" : rows_differ(f, &l);
 }
@@ -100,7 +100,7 @@ fits_depthwise(const qn_step_facts *f, const qn_layer *l, const char *why)
 const char *
 qn_fits_depthwise_vector(const qn_step_facts *f)
 {
-	const qn_layer l = qn_layer_of_conv(f);
+	const qn_layer l = qn_layer_of_conv(f, 0);
 
 	return fits_depthwise(f, &l, differs(f, &l));
 }
@@ -108,7 +108,7 @@ qn_fits_depthwise_vector(const qn_step_facts *f)
 const char *
 qn_fits_depthwise_up_vector(const qn_step_facts *f)
 {
-	const qn_layer l = qn_layer_of_conv(f);
+	const qn_layer l = qn_layer_of_conv(f, 0);
 
 	return fits_depthwise(
 		f, &l,
@@ -119,7 +119,7 @@ qn_fits_depthwise_up_vector(const qn_step_facts *f)
 const char *
 qn_fits_dense_vector(const qn_step_facts *f)
 {
-	const qn_layer l = qn_layer_of_dense(f);
+	const qn_layer l = qn_layer_of_dense(f, 0);
 
 	return ((const qn_dense_args *)f->step->args)->zw != 0 ? "its weights are not constant"
 							       : rows_differ(f, &l);
@@ -253,7 +253,7 @@ conv_arguments(const qn_step_facts *f, qn_arena *a)
 void *
 qn_pack_conv2d_vector(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, 0), a);
 	qn_vector_packed *p = conv_arguments(f, a);
 
 	p->args.w = pack_rows(&l, 4, LANES, &p->nw, a);
@@ -265,7 +265,7 @@ qn_pack_conv2d_vector(const qn_step_facts *f, qn_arena *a)
 void *
 qn_pack_conv2d_wide(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, 0), a);
 	qn_vector_packed *p = conv_arguments(f, a);
 
 	p->args.w = pack_rows(&l, LANES, FEW, &p->nw, a);
@@ -308,7 +308,7 @@ pack_depthwise(const qn_step_facts *f, const qn_layer *l, qn_arena *a)
 void *
 qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, 0), a);
 	qn_vector_packed *p = pack_depthwise(f, &l, a);
 
 	p->args.scale = pack_scales(&l, DEEP, 1, true, 0, &p->nscale, a);
@@ -319,7 +319,7 @@ qn_pack_depthwise_vector(const qn_step_facts *f, qn_arena *a)
 void *
 qn_pack_depthwise_up_vector(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, 0), a);
 	qn_vector_packed *p = pack_depthwise(f, &l, a);
 	const int32_t lefts = 2 * DEEP + DEEP / 4, more = 2 * DEEP / 4;
 	int32_t *scale = pack_scales(&l, DEEP, 1, true, more, &p->nscale, a), first, then;
@@ -341,7 +341,7 @@ void *
 qn_pack_dense_vector(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_dense_args *d = f->step->args;
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_dense(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_dense(f, 0), a);
 	qn_dense_vector_packed *p = QN_NEW(a, qn_dense_vector_packed, 1);
 
 	p->args = (qn_dense_vector_args){.batch = d->batch,

@@ -11,7 +11,7 @@ const char *
 qn_fits_winograd_dsp(const qn_step_facts *f)
 {
 	const qn_conv2d_args *a = qn_dsp_conv_args(f);
-	const qn_layer l = qn_layer_of_conv(f);
+	const qn_layer l = qn_layer_of_conv(f, 0);
 
 	if (a->groups != 1)
 		return "its channels are in groups";
@@ -82,7 +82,7 @@ pack_channels(const qn_layer *l, int32_t in_c, int64_t from, uint32_t *to)
 void *
 qn_pack_winograd_dsp(const qn_step_facts *f, qn_arena *a)
 {
-	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f), a);
+	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, 0), a);
 	const qn_conv2d_args *c = qn_dsp_conv_args(f);
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 	const size_t blocks = ((size_t)c->out_c + 3) / 4,

@@ -8,7 +8,7 @@
 #include "runtime/impl_args.h"
 
 static qn_layer
-layer_of(const qn_step_facts *f, int32_t channels, int64_t depth, int32_t zi)
+layer_of(const qn_step_facts *f, int32_t channels, int64_t depth, int32_t zi, int32_t most)
 {
 	const qn_node *w = qn_graph_node(f->g, f->step->in[1]);
 	const int32_t bits = w->type->elem->bits;
@@ -17,7 +17,8 @@ layer_of(const qn_step_facts *f, int32_t channels, int64_t depth, int32_t zi)
 		      .r = f->step->epilogue[0].args,
 		      .depth = depth,
 		      .channels = channels,
-		      .zi = zi};
+		      .zi = zi,
+		      .most = most};
 
 	if (f->core->nin > 2)
 		l.bias = qn_graph_node(f->g, f->step->in[2])->value;
@@ -25,19 +26,19 @@ layer_of(const qn_step_facts *f, int32_t channels, int64_t depth, int32_t zi)
 }
 
 qn_layer
-qn_layer_of_conv(const qn_step_facts *f)
+qn_layer_of_conv(const qn_step_facts *f, int32_t most)
 {
 	const qn_conv2d_args *a = &((const qn_conv2d_call *)f->step->args)->args;
 
-	return layer_of(f, a->out_c, (int64_t)a->k_h * a->k_w * (a->in_c / a->groups), a->zi);
+	return layer_of(f, a->out_c, (int64_t)a->k_h * a->k_w * (a->in_c / a->groups), a->zi, most);
 }
 
 qn_layer
-qn_layer_of_dense(const qn_step_facts *f)
+qn_layer_of_dense(const qn_step_facts *f, int32_t most)
 {
 	const qn_dense_args *a = f->step->args;
 
-	return layer_of(f, a->out, a->in, a->zi);
+	return layer_of(f, a->out, a->in, a->zi, most);
 }
 
 /* The bias with the share of the zero point; *reach: the largest sum that the weights can add. */
@@ -108,6 +109,62 @@ qn_layer_ties_differ(const qn_requantize_args *r, int32_t i, int64_t lo, int64_t
 	return false;
 }
 
+/* ---- multipliers with fewer bits ---- */
+
+/* The result with another multiplier m * 2^(-n - 32), rounded as kernels do. */
+static int32_t
+result_with(const qn_requantize_args *r, int64_t sum, int32_t m, int32_t n)
+{
+	return qn_requant((int32_t)sum, m, -n - 1, r->zo, r->lo, r->hi,
+			  r->mode == QN_RQ_DOUBLE ? QN_RQ_DOUBLE : QN_RQ_SINGLE);
+}
+
+/* The first sum in [lo, hi] with a result of at least y, which that of hi is. */
+static int64_t
+first_with(const qn_requantize_args *r, int32_t i, int64_t lo, int64_t hi, int32_t y)
+{
+	while (lo < hi) {
+		const int64_t middle = lo + (hi - lo) / 2;
+
+		if (result_as(r, i, middle, r->mode) >= y)
+			hi = middle;
+		else
+			lo = middle + 1;
+	}
+	return lo;
+}
+
+/* Multiplier i with an n of `most`: its bits that are left, if they give the same results for all sums in [lo, hi];
+ * else 0.  Both are monotone, so they are the same where each result begins at one sum. */
+static int32_t
+shortened(const qn_requantize_args *r, int32_t i, int32_t most, int64_t lo, int64_t hi)
+{
+	const int32_t off = -r->shift[i] - 1 - most;
+	const int32_t m = (int32_t)((r->mult[i] + (INT64_C(1) << off >> 1)) >> off);
+	const int32_t last = result_as(r, i, hi, r->mode);
+
+	if (lo < INT32_MIN || hi > INT32_MAX ||
+	    result_with(r, lo, m, most) != result_as(r, i, lo, r->mode) ||
+	    result_with(r, hi, m, most) != last)
+		return 0;
+	for (int32_t y = result_as(r, i, lo, r->mode) + 1; y <= last; y++) {
+		const int64_t first = first_with(r, i, lo, hi, y);
+
+		if (result_with(r, first, m, most) != result_as(r, i, first, r->mode) ||
+		    result_with(r, first - 1, m, most) != result_as(r, i, first - 1, r->mode))
+			return 0;
+	}
+	return m;
+}
+
+static bool
+is_small(const qn_requantize_args *r, int32_t i, int32_t most)
+{
+	return r->mult[i] != 0 && -r->shift[i] - 1 > most;
+}
+
+/* ---- what fits ---- */
+
 bool
 qn_layer_goes_away(const qn_requantize_args *r)
 {
@@ -133,11 +190,13 @@ differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most, 
 
 		if (left > 0 && !up)
 			return "a multiplier is 0.5 or more";
-		if (l->r->mult[i] != 0 && -l->r->shift[i] - 1 > most)
+		if (is_small(l->r, i, most) &&
+		    (l->most != most || shortened(l->r, i, most, bias - reach, bias + reach) == 0))
 			return "a multiplier is too small";
 		if (left > 30 || (bias < 0 ? -bias : bias) + reach >= limit >> left)
 			return too_large;
-		if (qn_layer_ties_differ(l->r, i, bias - reach, bias + reach))
+		if (!is_small(l->r, i, most) &&
+		    qn_layer_ties_differ(l->r, i, bias - reach, bias + reach))
 			return qn_layer_has_ties;
 	}
 	return NULL;
@@ -195,6 +254,10 @@ qn_layer_scale(const qn_layer *l, int64_t at, int32_t *bias, int32_t *m, int32_t
 	*bias = (int32_t)folded(l, channel, &reach);
 	*m = l->r->mult[i];
 	*n = *m != 0 && l->r->shift[i] < 0 ? -l->r->shift[i] - 1 : 0;
+	if (l->most > 0 && *n > l->most) {
+		*m = shortened(l->r, i, l->most, *bias - reach, *bias + reach);
+		*n = l->most;
+	}
 }
 
 void

@@ -12,7 +12,10 @@ typedef struct qn_layer {
 	const qn_requantize_args *r;
 	int64_t depth;
 	int32_t channels, zi, bits; /* bits: of a weight */
-	const bool *constant;       /* by channel; set for packing */
+	/* n of qn_layer_scale that a smaller multiplier becomes with fewer bits, where all results stay what they are, as
+	 * those of a channel that hardly differs from a constant one; 0: it stays */
+	int32_t most;
+	const bool *constant; /* by channel; set for packing */
 } qn_layer;
 
 /* The fields of a convolution's arguments that packed arguments have under the same names, as initializers. */
@@ -23,8 +26,9 @@ typedef struct qn_layer {
 	.dil_h = (c)->dil_h, .dil_w = (c)->dil_w, .pad_t = (c)->pad_t, .pad_l = (c)->pad_l,        \
 	.zi = (c)->zi, .zo = (c)->zo, .lo = (c)->lo, .hi = (c)->hi
 
-qn_layer qn_layer_of_conv(const qn_step_facts *f);
-qn_layer qn_layer_of_dense(const qn_step_facts *f);
+/* most: the field. */
+qn_layer qn_layer_of_conv(const qn_step_facts *f, int32_t most);
+qn_layer qn_layer_of_dense(const qn_step_facts *f, int32_t most);
 /* For packing: knows which channels are constant. */
 qn_layer qn_layer_find_constants(qn_layer l, qn_arena *a);
 
@@ -45,7 +49,7 @@ extern const char qn_layer_has_ties[];
 bool qn_layer_goes_away(const qn_requantize_args *r);
 /* A weight; 0 beyond the ends and for constant channels. */
 int32_t qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k);
-/* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], of a channel;
+/* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], or up to `most`, of a channel;
  * of a constant one those that give its result, of one beyond the end zeros. */
 void qn_layer_scale(const qn_layer *l, int64_t channel, int32_t *bias, int32_t *m, int32_t *n);
 /* Of a multiplier of 0.5 or more, whose n is 0: by how many bits the sum is shifted to the left before it is multiplied,
