@@ -98,6 +98,7 @@ static const qn_kernel_figure dsp[] = {
 	{FIGURE("qn_dense_blocks_dsp", 2, 23000, 1120, 0), .block = 11000},
 	{FIGURE("qn_dense_blocks_dsp", 16, 95000, 1210, 0), .block = 8500},
 	{FIGURE("qn_winograd_dsp", 0, 24000, 313, 851)},
+	{FIGURE("qn_conv2d_apart_dsp", 8, 9740, 816, 2810)},
 	{FIGURE("qn_conv2d_dsp", 8, 8740, 816, 2810)},
 	{FIGURE("qn_conv2d_dsp", 4, 11100, 846, 2650)},
 	{FIGURE("qn_depthwise3_dsp", 8, 14400, 0, 2770), .row = 47400},

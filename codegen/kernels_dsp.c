@@ -71,6 +71,23 @@ qn_fits_conv2d_dsp(const qn_step_facts *f)
 	return products_differ(f, &l);
 }
 
+/* Only the products of second channels have to fit into a word with others. */
+const char *
+qn_fits_conv2d_apart_dsp(const qn_step_facts *f)
+{
+	const qn_layer l = qn_layer_of_conv(f, MOST_SHIFT);
+
+	if (qn_dsp_conv_args(f)->groups != 1)
+		return "its channels are in groups";
+	if (l.bits == 4)
+		return "its weights have 4 bits";
+	const char *why = differs(f, &l, TWICE);
+	for (int32_t o = 1; o < l.channels && why == NULL; o += 2)
+		if (qn_layer_reach(&l, o) >= TWO_IN_A_WORD)
+			why = TOO_LARGE;
+	return why != NULL ? why : qn_pairs_differ(&l);
+}
+
 static const char *
 shape_differs(const qn_conv2d_args *a)
 {
@@ -174,22 +191,27 @@ qn_pack_two(const qn_layer *l, int64_t channel, int64_t k)
 		256 * qn_layer_weight(l, channel + 1, k + 2) + qn_layer_weight(l, channel, k + 2));
 }
 
-/* Blocks of `pairs` pairs of channels: what their sums begin with, those of both channels together in a word or
- * apart, blocks of four inputs, scales. */
+/* Where the bias of the second channel of a pair is: in the first word of both, in a word of its own instead, before
+ * its scale. */
+typedef enum place { IN_SUM, IN_FRONT, AT_SCALE } place;
+
+/* Blocks of `pairs` pairs of channels: what their sums begin with, blocks of four inputs, scales. */
 static uint32_t *
-pack_pairs(const qn_layer *l, int32_t pairs, bool together, int32_t *n, qn_arena *a)
+pack_pairs(const qn_layer *l, int32_t pairs, place second, int32_t *n, qn_arena *a)
 {
 	const int64_t inputs = (l->depth + 3) / 4,
 		      blocks = (l->channels + 2 * pairs - 1) / (2 * pairs);
-	uint32_t *w = QN_NEW(a, uint32_t, (size_t)(blocks * (inputs + 3) * 2 * pairs)), *to = w;
+	uint32_t *w = QN_NEW(a, uint32_t, (size_t)(blocks * ((inputs + 3) * 2 + 1) * pairs)),
+		 *to = w;
 	int32_t bias[2], m, shift;
 
 	for (int64_t o = 0; o < blocks * 2 * pairs; o += 2 * pairs) {
 		for (int64_t c = o; c < o + 2 * pairs; c += 2) {
 			qn_layer_scale(l, c, &bias[0], &m, &shift);
 			qn_layer_scale(l, c + 1, &bias[1], &m, &shift);
-			*to++ = together ? (uint32_t)bias[1] * 256u + (uint32_t)bias[0]
-					 : (uint32_t)bias[1];
+			*to++ = second == IN_SUM     ? (uint32_t)bias[1] * 256u + (uint32_t)bias[0]
+				: second == IN_FRONT ? (uint32_t)bias[1]
+						     : (uint32_t)bias[0];
 			*to++ = (uint32_t)bias[0];
 		}
 		for (int64_t k = 0; k < 4 * inputs; k += 4)
@@ -197,6 +219,8 @@ pack_pairs(const qn_layer *l, int32_t pairs, bool together, int32_t *n, qn_arena
 				*to++ = qn_pack_two(l, o + 2 * (j % pairs), k + j / pairs);
 		for (int64_t c = o; c < o + 2 * pairs; c++) {
 			qn_layer_scale(l, c, &bias[0], &m, &shift);
+			if (second == AT_SCALE && c % 2 != 0)
+				*to++ = 2u * (uint32_t)bias[0];
 			*to++ = (uint32_t)m;
 			*to++ = (uint32_t)shift;
 		}
@@ -217,15 +241,27 @@ qn_dsp_conv_packed(const qn_step_facts *f, qn_arena *a)
 	return p;
 }
 
-void *
-qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a)
+static qn_dsp_packed *
+pack_conv(const qn_step_facts *f, place second, qn_arena *a)
 {
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_conv(f, MOST_SHIFT), a);
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 
-	p->args.w =
-		l.bits == 4 ? qn_pack_fours(&l, 1, &p->nw, a) : pack_pairs(&l, 2, true, &p->nw, a);
+	p->args.w = l.bits == 4 ? qn_pack_fours(&l, 1, &p->nw, a)
+				: pack_pairs(&l, 2, second, &p->nw, a);
 	return p;
+}
+
+void *
+qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a)
+{
+	return pack_conv(f, IN_SUM, a);
+}
+
+void *
+qn_pack_conv2d_apart_dsp(const qn_step_facts *f, qn_arena *a)
+{
+	return pack_conv(f, AT_SCALE, a);
 }
 
 /* The three rows of a channel's weights, 0, 1, 1, 2 in one word. */
@@ -308,7 +344,7 @@ qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a)
 }
 
 static qn_dense_dsp_packed *
-pack_dense(const qn_step_facts *f, bool together, qn_arena *a)
+pack_dense(const qn_step_facts *f, place second, qn_arena *a)
 {
 	const qn_dense_args *d = f->step->args;
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_dense(f, MOST_SHIFT), a);
@@ -321,20 +357,20 @@ pack_dense(const qn_step_facts *f, bool together, qn_arena *a)
 				      .lo = d->lo,
 				      .hi = d->hi};
 	p->args.w = l.bits == 4 ? qn_pack_fours(&l, 2, &p->nw, a)
-				: pack_pairs(&l, 4, together, &p->nw, a);
+				: pack_pairs(&l, 4, second, &p->nw, a);
 	return p;
 }
 
 void *
 qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a)
 {
-	return pack_dense(f, true, a);
+	return pack_dense(f, IN_SUM, a);
 }
 
 void *
 qn_pack_dense_long_dsp(const qn_step_facts *f, qn_arena *a)
 {
-	return pack_dense(f, false, a);
+	return pack_dense(f, IN_FRONT, a);
 }
 
 /* ---- working memory ---- */

@@ -57,6 +57,15 @@ folded(const qn_layer *l, int64_t channel, int64_t *reach)
 	return bias - l->zi * sum;
 }
 
+int64_t
+qn_layer_reach(const qn_layer *l, int64_t channel)
+{
+	int64_t reach;
+
+	(void)folded(l, channel, &reach);
+	return reach;
+}
+
 static int32_t
 result_as(const qn_requantize_args *r, int32_t i, int64_t sum, int32_t mode)
 {

@@ -47,6 +47,8 @@ bool qn_layer_ties_differ(const qn_requantize_args *r, int32_t i, int64_t lo, in
 extern const char qn_layer_has_ties[];
 /* Whether results below the zero point round by a rule of their own: the second ties of rounding twice. */
 bool qn_layer_goes_away(const qn_requantize_args *r);
+/* The largest sum that the weights of a channel can add, for all inputs of i8. */
+int64_t qn_layer_reach(const qn_layer *l, int64_t channel);
 /* A weight; 0 beyond the ends and for constant channels. */
 int32_t qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k);
 /* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], or up to `most`, of a channel;

@@ -28,7 +28,7 @@ run_branch(qn_onnx *o, const qn_onnx_node *n, const char *name, qn_id *out)
 	return true;
 }
 
-/* Result k where the condition is true and where it is not; 0 after a report, or behind one. */
+/* Result k where the condition is true and where it is not; 0 after a report, or where one has no result. */
 static qn_id
 chosen(qn_onnx *o, uint32_t k, qn_id condition, qn_id yes, qn_id no)
 {

@@ -225,7 +225,7 @@ qn_onnx_version(const qn_map *versions, const char *domain)
 	return v != NULL ? *v : 1;
 }
 
-/* Every result that the node has was given, or something was reported, or nodes of its body are behind failed ones. */
+/* Every result that the node has was given, or something was reported, or nodes of its body come after failed ones. */
 static void
 check_outputs(qn_onnx *o, const Onnx__NodeProto *p, const qn_id *out, const qn_importer *before)
 {

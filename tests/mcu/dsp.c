@@ -35,6 +35,25 @@ draw_words(int32_t head, int32_t body, int32_t channels, int32_t scale)
 	}
 }
 
+/* The same of blocks of four channels with the biases of second ones before their scales. */
+static void
+draw_apart(int32_t body)
+{
+	for (int32_t at = 0; at + 14 + body <= WORDS;) {
+		for (int32_t i = 0; i < 4; i++)
+			w[at++] = (uint32_t)pick(-100000, 100000);
+		for (int32_t i = 0; i < body; i++)
+			w[at++] = (uint32_t)pick(-1152, 1152) << 16 |
+				  ((uint32_t)pick(-1152, 1152) & 0xffffu);
+		for (int32_t i = 0; i < 4; i++) {
+			if (i % 2 != 0)
+				w[at++] = (uint32_t)pick(-(1 << 30), 1 << 30);
+			w[at++] = (uint32_t)pick(1 << 30, INT32_MAX);
+			w[at++] = (uint32_t)pick(0, 21);
+		}
+	}
+}
+
 static uint32_t
 any_word(void)
 {
@@ -154,6 +173,8 @@ draw_conv(job *j)
 		draw_depthwise_fours();
 	else if (deep)
 		draw_depthwise_words();
+	else if (j->kind == JOB_CONV_APART)
+		draw_apart((a->k_h * a->k_w * a->in_c + 3) / 4 * 4);
 	else if (j->four)
 		draw_fours(1, (a->k_h * a->k_w * a->in_c + 3) / 4 * 2);
 	else

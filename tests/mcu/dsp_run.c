@@ -66,6 +66,9 @@ RUN(const job *j)
 		 : j->relu ? qn_conv2d_relu_dsp
 			   : qn_conv2d_dsp)(&j->conv, x, j->work, j->z);
 		break;
+	case JOB_CONV_APART:
+		qn_conv2d_apart_dsp(&j->conv, x, j->work, j->z);
+		break;
 	case JOB_WINOGRAD:
 		(j->relu ? qn_winograd_relu_dsp : qn_winograd_dsp)(&j->conv, x, j->work, j->z);
 		break;
