@@ -120,6 +120,8 @@ qn_layer_ties_differ(const qn_requantize_args *r, int32_t i, int64_t lo, int64_t
 
 /* ---- multipliers with fewer bits ---- */
 
+enum { MOST_MORE = 8 }; /* that is added to a bias */
+
 /* The result with another multiplier m * 2^(-n - 32), rounded as kernels do. */
 static int32_t
 result_with(const qn_requantize_args *r, int64_t sum, int32_t m, int32_t n)
@@ -143,27 +145,45 @@ first_with(const qn_requantize_args *r, int32_t i, int64_t lo, int64_t hi, int32
 	return lo;
 }
 
-/* Multiplier i with an n of `most`: its bits that are left, if they give the same results for all sums in [lo, hi];
- * else 0.  Both are monotone, so they are the same where each result begins at one sum. */
+/* Whether the results of all sums in [lo, hi] are those of the sums and `more` with m * 2^(-most - 32): both are
+ * monotone, so they are the same where each result begins at one sum. */
+static bool
+gives_same(const qn_requantize_args *r, int32_t i, int64_t lo, int64_t hi, int32_t m, int32_t most,
+	   int32_t more)
+{
+	const int32_t last = result_as(r, i, hi, r->mode);
+
+	if (result_with(r, lo + more, m, most) != result_as(r, i, lo, r->mode) ||
+	    result_with(r, hi + more, m, most) != last)
+		return false;
+	for (int32_t y = result_as(r, i, lo, r->mode) + 1; y <= last; y++) {
+		const int64_t at = first_with(r, i, lo, hi, y);
+
+		if (result_with(r, at + more, m, most) != result_as(r, i, at, r->mode) ||
+		    result_with(r, at - 1 + more, m, most) != result_as(r, i, at - 1, r->mode))
+			return false;
+	}
+	return true;
+}
+
+/* Multiplier i with an n of `most`: its bits that are left, if they give the same results for all sums in [lo, hi] with
+ * *more added to them; else 0. */
 static int32_t
-shortened(const qn_requantize_args *r, int32_t i, int32_t most, int64_t lo, int64_t hi)
+shortened(const qn_requantize_args *r, int32_t i, int32_t most, int64_t lo, int64_t hi,
+	  int32_t *more)
 {
 	const int32_t off = -r->shift[i] - 1 - most;
 	const int32_t m = (int32_t)((r->mult[i] + (INT64_C(1) << off >> 1)) >> off);
-	const int32_t last = result_as(r, i, hi, r->mode);
 
-	if (lo < INT32_MIN || hi > INT32_MAX ||
-	    result_with(r, lo, m, most) != result_as(r, i, lo, r->mode) ||
-	    result_with(r, hi, m, most) != last)
+	*more = 0;
+	if (lo < INT32_MIN + MOST_MORE || hi > INT32_MAX - MOST_MORE)
 		return 0;
-	for (int32_t y = result_as(r, i, lo, r->mode) + 1; y <= last; y++) {
-		const int64_t first = first_with(r, i, lo, hi, y);
-
-		if (result_with(r, first, m, most) != result_as(r, i, first, r->mode) ||
-		    result_with(r, first - 1, m, most) != result_as(r, i, first - 1, r->mode))
-			return 0;
+	for (int32_t k = 0; k <= 2 * MOST_MORE; k++) { /* 0, 1, -1, 2 … */
+		*more = k % 2 == 0 ? -(k / 2) : k / 2 + 1;
+		if (*more <= MOST_MORE && gives_same(r, i, lo, hi, m, most, *more))
+			return m;
 	}
-	return m;
+	return 0;
 }
 
 static bool
@@ -190,7 +210,7 @@ differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most, 
 	for (int32_t o = 0; o < l->channels; o++) {
 		const int32_t i = l->r->mult_n == 1 ? 0 : o;
 		int64_t reach, bias = folded(l, o, &reach);
-		int32_t result;
+		int32_t result, more = 0;
 
 		if (is_constant(l, o, &result))
 			continue;
@@ -200,8 +220,10 @@ differs(const qn_step_facts *f, const qn_layer *l, int64_t limit, int32_t most, 
 		if (left > 0 && !up)
 			return "a multiplier is 0.5 or more";
 		if (is_small(l->r, i, most) &&
-		    (l->most != most || shortened(l->r, i, most, bias - reach, bias + reach) == 0))
+		    (l->most != most ||
+		     shortened(l->r, i, most, bias - reach, bias + reach, &more) == 0))
 			return "a multiplier is too small";
+		bias += more;
 		if (left > 30 || (bias < 0 ? -bias : bias) + reach >= limit >> left)
 			return too_large;
 		if (!is_small(l->r, i, most) &&
@@ -264,8 +286,11 @@ qn_layer_scale(const qn_layer *l, int64_t at, int32_t *bias, int32_t *m, int32_t
 	*m = l->r->mult[i];
 	*n = *m != 0 && l->r->shift[i] < 0 ? -l->r->shift[i] - 1 : 0;
 	if (l->most > 0 && *n > l->most) {
-		*m = shortened(l->r, i, l->most, *bias - reach, *bias + reach);
+		int32_t more;
+
+		*m = shortened(l->r, i, l->most, *bias - reach, *bias + reach, &more);
 		*n = l->most;
+		*bias += more;
 	}
 }
 

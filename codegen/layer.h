@@ -12,8 +12,8 @@ typedef struct qn_layer {
 	const qn_requantize_args *r;
 	int64_t depth;
 	int32_t channels, zi, bits; /* bits: of a weight */
-	/* n of qn_layer_scale that a smaller multiplier becomes with fewer bits, where all results stay what they are, as
-	 * those of a channel that hardly differs from a constant one; 0: it stays */
+	/* The n of qn_layer_scale that a smaller multiplier gets with fewer bits, and a bias moved by a few, where all
+	 * results stay what they are, as those of a channel that is almost constant do; 0: it stays. */
 	int32_t most;
 	const bool *constant; /* by channel; set for packing */
 } qn_layer;

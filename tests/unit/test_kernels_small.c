@@ -75,7 +75,7 @@ check_all(const char *target, int least, int most, const char *want)
 		reached += strcmp(check(&b, target, in, most), want) == 0;
 		build_end(&b);
 	}
-	if (reached < 120)
+	if (reached < 150)
 		fail_msg("%s: %d of 300 have %s", target, reached, want);
 }
 
