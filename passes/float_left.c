@@ -257,6 +257,18 @@ reason_of_weights(const qn_graph *g, const qn_node *n)
 			 "output channel, or recalibrate the model: --from-float --calib SAMPLES";
 }
 
+/* The reason, and the way out where the scheme is not the default one, which has patterns for most ops. */
+static const char *
+of_other_scheme(const qn_graph *g, const char *why)
+{
+	const char *options = g->model->options;
+
+	if (options == NULL || strstr(options, "scheme=rfc") == NULL)
+		return why;
+	return qn_left_text(g->model,
+			    "%s; leave --scheme rfc out: the scheme tflite has more patterns", why);
+}
+
 /* An op that a pattern has, or should have, given quantized operands. */
 static const char *
 reason_of_op(const survey *s, qn_id id, const qn_node *n)
@@ -276,9 +288,9 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 	if (lacks != NULL)
 		return lacks;
 	if (!on_quantized(g, n))
-		return "no quantizer pattern of the scheme takes it";
+		return of_other_scheme(g, "no quantizer pattern of the scheme takes it");
 	if (quantize == NULL)
-		return "its result is not quantized, so it has no scale";
+		return of_other_scheme(g, "its result is not quantized, so it has no scale");
 	if (quantize->type->elem->gran == QN_SUB_CHANNEL)
 		return qn_left_text(g->model, "'%s' gives its result one scale per block",
 				    quantize->name);

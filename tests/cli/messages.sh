@@ -51,6 +51,12 @@ if npz ab.npz a.npy b.npy; then
 	case_of 'named members' 2 data.option "remove 'image='|np.savez(FILE, image=x)" run "$E/digits.json" image=ab.npz -q
 fi
 
+# ---- an op that the other scheme has no pattern of ----
+
+printf 'graph @main(%%x: tensor<1x4xf32>) {\n  %%y = sigmoid %%x\n  return %%y\n}\n' >gate.qir
+printf '1,2,3,4\n-1,2,0,1\n' >gate.csv
+case_of scheme 3 legalize.float 'leave --scheme rfc out' compile gate.qir --calib gate.csv --scheme rfc -o out -q
+
 # ---- memory: the message names what the kernels that need the least need ----
 
 need() {
