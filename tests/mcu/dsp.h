@@ -4,6 +4,7 @@
 #ifndef QN_TESTS_MCU_DSP_H
 #define QN_TESTS_MCU_DSP_H
 
+#include "runtime/kernels/dsp_conv16.h"
 #include "runtime/kernels/dsp_dense.h"
 #include "runtime/kernels/dsp_dense_long.h"
 #include "runtime/kernels/dsp_depthwise.h"
@@ -17,6 +18,7 @@ typedef enum job_kind {
 	JOB_PRIMITIVES,
 	JOB_CONV,
 	JOB_CONV_APART,
+	JOB_CONV16,
 	JOB_WINOGRAD,
 	JOB_DEPTHWISE,
 	JOB_DEPTHWISE_ANY,
@@ -33,6 +35,7 @@ typedef struct job {
 	int relu, over;   /* over: the result lies where the operand does */
 	int four;         /* weights have 4 bits; a pool gives the largest values */
 	qn_dsp_args conv; /* depthwise and Winograd's, too */
+	qn_conv2d_args64 conv16;
 	qn_dense_dsp_args dense;
 	qn_pool_args pool;
 	qn_matmul_args matmul;
