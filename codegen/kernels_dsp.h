@@ -23,11 +23,6 @@ typedef struct qn_dense_dsp_packed {
 	int32_t nw;
 } qn_dense_dsp_packed;
 
-typedef struct qn_conv2d_rows16_packed {
-	qn_conv2d_args args; /* as those of 64-bit biases */
-	int32_t nw;          /* bytes */
-} qn_conv2d_rows16_packed;
-
 /* relu: where no value is below the zero point; over: where the result may lie where the operand does. */
 const char *qn_fits_conv2d_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_apart_dsp(const qn_step_facts *f);

@@ -1,95 +1,138 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_dsp16.c - which convolutions of 16-bit values the kernel of runtime/kernels/dsp_conv16.h takes, and their weights
+/* kernels_dsp16.c - which convolutions of 16-bit values the kernel of runtime/kernels/dsp_conv16.h takes, and their constants
  * in the order in which it reads them. */
 #include "codegen/kernels_dsp.h"
-#include "runtime/impl_args.h"
 
-enum { MOST_WEIGHTS = 1 << 16, PIXELS = 2 }; /* together, times 2^15; at a time */
+enum { LARGEST = 1 << 15, PIXELS = 2, LEAST_SHIFT = 17 }; /* of a value; at a time; of 15 bits */
 
-static const qn_tensor *
-weights_of(const qn_step_facts *f)
+/* A layer: weights [out_c, depth], and what rescales the sums. */
+typedef struct wide_layer {
+	const qn_conv2d_args *a;
+	const qn_tensor *w, *bias; /* w is NULL when it varies or has not 8 bits */
+	const qn_requantize_args *r;
+	int64_t depth;
+} wide_layer;
+
+static wide_layer
+layer_of(const qn_step_facts *f)
 {
+	const qn_conv2d_args *a = qn_dsp_conv_args(f);
 	const qn_node *w = qn_graph_node(f->g, f->step->in[1]);
 
-	return w->op == QN_OP_const && w->type->elem->bits == 8 ? w->value : NULL;
+	return (wide_layer){.a = a,
+			    .w = w->op == QN_OP_const && w->type->elem->bits == 8 ? w->value : NULL,
+			    .bias = f->core->nin > 2 ? qn_graph_node(f->g, f->step->in[2])->value
+						     : NULL,
+			    .r = f->step->epilogue[0].args,
+			    .depth = (int64_t)a->k_h * a->k_w * a->in_c};
 }
 
+/* The largest sum of a channel, with its bias. */
 static int64_t
-depth_of(const qn_conv2d_args *a)
+largest(const wide_layer *l, int64_t o)
 {
-	return (int64_t)a->k_h * a->k_w * a->in_c;
+	const int64_t bias = l->bias != NULL ? qn_tensor_i64(l->bias, o) : 0;
+	int64_t sum = 0;
+
+	for (int64_t k = 0; k < l->depth; k++) {
+		const int64_t w = qn_tensor_i64(l->w, o * l->depth + k);
+
+		sum += w < 0 ? -w : w;
+	}
+	return LARGEST * sum + (bias < 0 ? -bias : bias);
+}
+
+/* The 15 bits of channel o's multiplier, as qn_apply64 takes them, and the shift after them. */
+static int32_t
+reduced(const wide_layer *l, int64_t o, int32_t *shift)
+{
+	const int64_t i = l->r->mult_n == 1 ? 0 : o;
+	const int32_t m = l->r->mult[i];
+
+	*shift = m == 0 ? LEAST_SHIFT : 15 - l->r->shift[i];
+	return m < 0x7fff0000 ? (m + (1 << 15)) >> 16 : 0x7fff;
 }
 
 const char *
 qn_fits_conv2d_rows16_dsp(const qn_step_facts *f)
 {
-	const qn_conv2d_args *a = qn_dsp_conv_args(f);
-	const qn_tensor *w = weights_of(f);
+	const wide_layer l = layer_of(f);
+	int32_t shift;
 
-	if (a->groups != 1)
+	if (l.a->groups != 1)
 		return "its channels are in groups";
-	if (w == NULL || a->zi != 0)
-		return "its weights are not a constant of 8 bits, or its data has a zero point";
-	for (int64_t o = 0; o < a->out_c; o++) {
-		int64_t sum = 0;
-
-		for (int64_t k = 0; k < depth_of(a); k++) {
-			const int64_t v = qn_tensor_i64(w, o * depth_of(a) + k);
-
-			sum += v < 0 ? -v : v;
-		}
-		if (sum >= MOST_WEIGHTS)
+	if (l.w == NULL || (f->core->nin > 2 && l.bias == NULL) || l.a->zi != 0)
+		return "its weights are not constants of 8 bits, or its data has a zero point";
+	if (l.r->mode != QN_RQ_DOUBLE && l.r->mode != QN_RQ_SINGLE)
+		return "its ties are not rounded up";
+	for (int64_t o = 0; o < l.a->out_c; o++) {
+		if (largest(&l, o) > INT32_MAX)
 			return "the sums of a channel may be too large for 32 bits";
+		(void)reduced(&l, o, &shift);
+		if (shift < LEAST_SHIFT)
+			return "a multiplier is 0.25 or more";
 	}
 	return NULL;
 }
 
-/* What the requantize and the bias have, so that the arguments are whole. */
-static void
-complete(const qn_step_facts *f, qn_conv2d_args *a)
+/* Two inputs of two channels from o on, those beyond the ends 0. */
+static uint32_t
+two_of_two(const wide_layer *l, int64_t o, int64_t k)
 {
-	const qn_requantize_args *r = f->step->epilogue[0].args;
+	uint32_t word = 0;
 
-	a->zo = r->zo;
-	a->lo = r->lo;
-	a->hi = r->hi;
-	a->mode = r->mode;
-	a->mult_n = r->mult_n;
-	a->mult = r->mult;
-	a->shift = r->shift;
-	if (f->core->nin > 2) /* of 64 bits */
-		a->bias = qn_graph_node(f->g, f->step->in[2])->value->data;
+	for (int64_t i = 0; i < 4; i++) /* a0 b0 a1 b1 */
+		if (o + i % 2 < l->a->out_c && k + i / 2 < l->depth)
+			word |= ((uint32_t)qn_tensor_i64(l->w, (o + i % 2) * l->depth + k + i / 2) &
+				 0xffu)
+				<< 8 * i;
+	return word;
+}
+
+/* Bias, multiplier and e of a channel. */
+static uint32_t *
+put_scale(const wide_layer *l, int64_t o, uint32_t *to)
+{
+	const bool beyond = o >= l->a->out_c;
+	int32_t shift = LEAST_SHIFT;
+	const int32_t m = beyond ? 0 : reduced(l, o, &shift);
+	const int32_t left = shift < 33 ? 33 - shift : 0;
+
+	*to++ = beyond || l->bias == NULL ? 0 : (uint32_t)qn_tensor_i64(l->bias, o);
+	*to++ = (uint32_t)m << left;
+	*to++ = (uint32_t)(shift + left - 32);
+	return to;
 }
 
 void *
 qn_pack_conv2d_rows16_dsp(const qn_step_facts *f, qn_arena *a)
 {
-	qn_conv2d_rows16_packed *p = QN_NEW(a, qn_conv2d_rows16_packed, 1);
-	const qn_tensor *w = weights_of(f);
+	const wide_layer l = layer_of(f);
+	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
+	const int64_t size = (l.depth + 3) / 4 * 4;
+	uint32_t *to = QN_NEW(a, uint32_t, (size_t)((l.a->out_c + 3) / 4 * (size + 12)));
 
-	p->args = *qn_dsp_conv_args(f);
-	complete(f, &p->args);
-	const int64_t depth = depth_of(&p->args), size = (depth + 3) / 4 * 4;
-	int8_t *to = QN_NEW(a, int8_t, (size_t)((p->args.out_c + 3) / 4 * 4 * size));
 	p->args.w = to;
-	for (int64_t o = 0; o < p->args.out_c; o += 4)
-		for (int64_t k = 0; k < size; k += 2)
-			for (int64_t i = 0; i < 8; i++) { /* a0 b0 a1 b1 c0 d0 c1 d1 */
-				const int64_t c = o + i / 4 * 2 + i % 2, at = k + i / 2 % 2;
-
-				*to++ = c < p->args.out_c && at < depth
-						? (int8_t)qn_tensor_i64(w, c * depth + at)
-						: 0;
-			}
+	for (int64_t o = 0; o < l.a->out_c; o += 4) {
+		for (int64_t k = 0; k < size; k += 2) {
+			*to++ = two_of_two(&l, o, k);
+			*to++ = two_of_two(&l, o + 2, k);
+		}
+		for (int64_t i = 0; i < 4; i++)
+			to = put_scale(&l, o + i, to);
+	}
 	p->nw = (int32_t)(to - p->args.w);
+	p->args.zo = l.r->zo;
+	p->args.lo = l.r->lo;
+	p->args.hi = l.r->hi;
 	return p;
 }
 
 size_t
 qn_work_conv2d_rows16_dsp(const void *args)
 {
-	const qn_conv2d_args *a = args;
-	const size_t size = (size_t)(depth_of(a) + 3) / 4 * 4;
+	const qn_dsp_args *a = args;
+	const size_t size = ((size_t)a->k_h * (size_t)a->k_w * (size_t)a->in_c + 3) / 4 * 4;
 
 	return PIXELS * size * sizeof(uint32_t);
 }

@@ -181,37 +181,39 @@ draw_conv(job *j)
 		draw_words(4, (a->k_h * a->k_w * a->in_c + 3) / 4 * 4, 4, 2);
 }
 
-/* Weights are any bytes, as are the values. */
+/* Words of bytes, then bias, multiplier and shift of four channels. */
 static void
 draw_conv16(job *j)
 {
-	static const int32_t mult[1] = {1518500249};
-	static const int8_t shift[1] = {-12};
-	qn_conv2d_args64 *a = &j->conv16;
+	qn_dsp_args *a = &j->conv;
 
-	*a = (qn_conv2d_args64){.batch = pick(1, 2),
-				.groups = 1,
-				.mult_n = 1,
-				.lo = -32768,
-				.hi = 32767,
-				.mult = mult,
-				.shift = shift,
-				.w = x + 2 * pick(0, 3)};
+	*a = (qn_dsp_args){.batch = pick(1, 2), .dil_h = 1, .dil_w = 1, .w = w};
 	a->k_h = pick(1, 3);
 	a->k_w = pick(1, 3);
 	a->in_c = pick(1, 9);
 	a->out_c = pick(1, 9);
 	a->stride_h = pick(1, 2);
 	a->stride_w = pick(1, 2);
-	a->dil_h = a->dil_w = 1;
 	a->pad_t = pick(0, 1);
 	a->pad_l = pick(0, 1);
 	a->in_h = pick(3, 7);
 	a->in_w = pick(3, 7);
 	a->out_h = pick(1, 5);
 	a->out_w = pick(1, 5);
+	a->lo = -32768;
+	a->hi = pick(0, 32767);
 	draw_halves(halves, x, BYTES);
 	j->a = halves;
+	for (int32_t at = 0, body = (a->k_h * a->k_w * a->in_c + 3) / 4 * 4;
+	     at + body + 12 <= WORDS;) {
+		for (int32_t i = 0; i < body; i++)
+			w[at++] = any_word();
+		for (int32_t i = 0; i < 4; i++) {
+			w[at++] = (uint32_t)pick(-1000000, 1000000);
+			w[at++] = (uint32_t)pick(0, INT32_MAX);
+			w[at++] = (uint32_t)pick(1, 14);
+		}
+	}
 }
 
 static void

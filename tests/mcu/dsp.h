@@ -35,7 +35,6 @@ typedef struct job {
 	int relu, over;   /* over: the result lies where the operand does */
 	int four;         /* weights have 4 bits; a pool gives the largest values */
 	qn_dsp_args conv; /* depthwise and Winograd's, too */
-	qn_conv2d_args64 conv16;
 	qn_dense_dsp_args dense;
 	qn_pool_args pool;
 	qn_matmul_args matmul;

@@ -70,7 +70,7 @@ RUN(const job *j)
 		qn_conv2d_apart_dsp(&j->conv, x, j->work, j->z);
 		break;
 	case JOB_CONV16:
-		qn_conv2d_rows16_dsp(&j->conv16, j->a, j->work, (int16_t *)(void *)j->z);
+		qn_conv2d_rows16_dsp(&j->conv, j->a, j->work, (int16_t *)(void *)j->z);
 		break;
 	case JOB_WINOGRAD:
 		(j->relu ? qn_winograd_relu_dsp : qn_winograd_dsp)(&j->conv, x, j->work, j->z);
