@@ -39,7 +39,7 @@ static const qn_kernel_figure portable[] = {
 	{FIGURE("qn_depthwise_by4", 8, 65000, 5400, 1250)},
 	{FIGURE("qn_depthwise_by4", 4, 65000, 8400, 0)},
 	{FIGURE("qn_depthwise_by4", 2, 60000, 20000, 0)},
-	{FIGURE("qn_conv2d_by4", 16, 52400, 3100, 720)},
+	{FIGURE("qn_conv2d_by4", 16, 52400, 6900, 720)},
 	{FIGURE("qn_conv2d_by4", 8, 46000, 3240, 1700)},
 	{FIGURE("qn_conv2d_by4", 4, 39000, 4840, 2610)},
 	{FIGURE("qn_conv2d_by4", 2, 171000, 15900, 0)},
@@ -89,6 +89,8 @@ static const qn_kernel_figure portable[] = {
 /* ---- DSP kernels, Cortex-M4 ---- */
 
 static const qn_kernel_figure dsp[] = {
+	{FIGURE("qn_conv2d_rows16_dsp", 16, 20000, 1070, 3000)},
+	{FIGURE("qn_depthwise_rows16_dsp", 16, 24000, 4000, 0)},
 	{FIGURE("qn_conv2d_blocks_dsp", 4, 18300, 850, 2650), .block = 9060},
 	{FIGURE("qn_conv2d_blocks_rows_dsp", 8, 23000, 993, 1600), .block = 7900},
 	{FIGURE("qn_conv2d_blocks_rows_dsp", 4, 23000, 1055, 3000), .block = 9400},
@@ -122,6 +124,8 @@ static const qn_kernel_figure dsp[] = {
 /* ---- vector kernels ---- */
 
 static const qn_kernel_figure mve[] = {
+	{FIGURE("qn_conv2d_rows16_dsp", 16, 20000, 1070, 3000)},
+	{FIGURE("qn_depthwise_rows16_dsp", 16, 24000, 4000, 0)},
 	{FIGURE("qn_conv2d_blocks_vector", 0, 10000, 130, 333), .block = 5000},
 	{FIGURE("qn_dense_blocks_vector", 0, 10000, 150, 0), .block = 5000},
 	{FIGURE("qn_conv2d_vector", 8, 9000, 115, 333)},

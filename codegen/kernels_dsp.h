@@ -27,6 +27,7 @@ typedef struct qn_dense_dsp_packed {
 const char *qn_fits_conv2d_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_apart_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_rows16_dsp(const qn_step_facts *f);
+const char *qn_fits_depthwise_rows16_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_over_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_relu_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_relu_over_dsp(const qn_step_facts *f);
@@ -49,6 +50,7 @@ const char *qn_fits_dense_long_dsp(const qn_step_facts *f);
 void *qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_conv2d_apart_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_conv2d_rows16_dsp(const qn_step_facts *f, qn_arena *a);
+void *qn_pack_depthwise_rows16_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_winograd_dsp(const qn_step_facts *f, qn_arena *a);

@@ -24,7 +24,7 @@ layer_of(const qn_step_facts *f)
 			    .bias = f->core->nin > 2 ? qn_graph_node(f->g, f->step->in[2])->value
 						     : NULL,
 			    .r = f->step->epilogue[0].args,
-			    .depth = (int64_t)a->k_h * a->k_w * a->in_c};
+			    .depth = (int64_t)a->k_h * a->k_w * (a->in_c / a->groups)};
 }
 
 /* The largest sum of a channel, with its bias. */
@@ -53,14 +53,12 @@ reduced(const wide_layer *l, int64_t o, int32_t *shift)
 	return m < 0x7fff0000 ? (m + (1 << 15)) >> 16 : 0x7fff;
 }
 
-const char *
-qn_fits_conv2d_rows16_dsp(const qn_step_facts *f)
+static const char *
+differs(const qn_step_facts *f)
 {
 	const wide_layer l = layer_of(f);
 	int32_t shift;
 
-	if (l.a->groups != 1)
-		return "its channels are in groups";
 	if (l.w == NULL || (f->core->nin > 2 && l.bias == NULL) || l.a->zi != 0)
 		return "its weights are not constants of 8 bits, or its data has a zero point";
 	if (l.r->mode != QN_RQ_DOUBLE && l.r->mode != QN_RQ_SINGLE)
@@ -73,6 +71,22 @@ qn_fits_conv2d_rows16_dsp(const qn_step_facts *f)
 			return "a multiplier is 0.25 or more";
 	}
 	return NULL;
+}
+
+const char *
+qn_fits_conv2d_rows16_dsp(const qn_step_facts *f)
+{
+	return qn_dsp_conv_args(f)->groups != 1 ? "its channels are in groups" : differs(f);
+}
+
+const char *
+qn_fits_depthwise_rows16_dsp(const qn_step_facts *f)
+{
+	const qn_conv2d_args *a = qn_dsp_conv_args(f);
+
+	if (a->groups != a->in_c || a->out_c != a->in_c)
+		return "it is not depthwise";
+	return a->in_c < 4 ? "fewer than four channels" : differs(f);
 }
 
 /* Two inputs of two channels from o on, those beyond the ends 0. */
@@ -104,11 +118,23 @@ put_scale(const wide_layer *l, int64_t o, uint32_t *to)
 	return to;
 }
 
+/* Packed arguments, all but the constants. */
+static qn_dsp_packed *
+packed(const qn_step_facts *f, const wide_layer *l, qn_arena *a)
+{
+	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
+
+	p->args.zo = l->r->zo;
+	p->args.lo = l->r->lo;
+	p->args.hi = l->r->hi;
+	return p;
+}
+
 void *
 qn_pack_conv2d_rows16_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	const wide_layer l = layer_of(f);
-	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
+	qn_dsp_packed *p = packed(f, &l, a);
 	const int64_t size = (l.depth + 3) / 4 * 4;
 	uint32_t *to = QN_NEW(a, uint32_t, (size_t)((l.a->out_c + 3) / 4 * (size + 12)));
 
@@ -122,9 +148,29 @@ qn_pack_conv2d_rows16_dsp(const qn_step_facts *f, qn_arena *a)
 			to = put_scale(&l, o + i, to);
 	}
 	p->nw = (int32_t)(to - p->args.w);
-	p->args.zo = l.r->zo;
-	p->args.lo = l.r->lo;
-	p->args.hi = l.r->hi;
+	return p;
+}
+
+void *
+qn_pack_depthwise_rows16_dsp(const qn_step_facts *f, qn_arena *a)
+{
+	static const int8_t place[4] = {0, 2, 1, 3}; /* of channels in a word */
+	const wide_layer l = layer_of(f);
+	qn_dsp_packed *p = packed(f, &l, a);
+	uint32_t *to = QN_NEW(a, uint32_t, (size_t)((l.a->in_c + 3) / 4 * (l.depth + 12)));
+
+	p->args.w = to;
+	for (int64_t k = 0; k < l.a->in_c; k += 4) {
+		const int64_t o = k + 4 <= l.a->in_c ? k : l.a->in_c - 4;
+
+		for (int64_t i = 0; i < 4; i++)
+			to = put_scale(&l, o + i, to);
+		for (int64_t t = 0; t < l.depth; t++, to++)
+			for (int64_t i = 0; i < 4; i++)
+				*to |= ((uint32_t)qn_tensor_i64(l.w, (o + i) * l.depth + t) & 0xffu)
+				       << 8 * place[i];
+	}
+	p->nw = (int32_t)(to - p->args.w);
 	return p;
 }
 

@@ -163,6 +163,12 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 		.by_rows = sizeof(qn_dsp_args), .work_over = more, .cost = costs                   \
 	}
 
+/* Of 16-bit values. */
+#define DSP16(which)                                                                               \
+	.args = "qn_dsp_args", .families = 1 << QN_FAMILY_s16, .reads = 1 << QN_FAMILY_s16,        \
+	QN_CODES_1, .pointer = {QN_PACKED(qn_dsp_packed, w, nw)}, .needs = QN_TARGET_SMLAD,        \
+	.fits = qn_fits_##which, .pack = qn_pack_##which, .fused = QN_FUSED(qn_conv2d_args, out_c)
+
 #define SCALAR(which, work_of, more, over, fitting)                                                \
 	{                                                                                          \
 		.name = "qn_" #which "_ow", .args = "qn_scalar_args",                              \
@@ -229,17 +235,10 @@ static const qn_kernel conv2d[] = {
 	SCALAR(conv2d_scalar, "uint32_t", qn_ring_conv2d_scalar, 1, qn_fits_conv2d_over_scalar),
 	SCALAR(conv2d_scalar, "uint32_t", NULL, 0, qn_fits_conv2d_scalar),
 	{.name = "qn_conv2d_rows16_dsp",
-	 .args = "qn_dsp_args",
-	 .families = 1 << QN_FAMILY_s16,
-	 .reads = 1 << QN_FAMILY_s16,
-	 QN_CODES_1,
-	 .pointer = {QN_PACKED(qn_dsp_packed, w, nw)},
-	 .needs = QN_TARGET_DSP,
-	 .fits = qn_fits_conv2d_rows16_dsp,
-	 .pack = qn_pack_conv2d_rows16_dsp,
+	 DSP16(conv2d_rows16_dsp),
 	 .work = qn_work_conv2d_rows16_dsp,
-	 .work_type = "uint32_t",
-	 .fused = QN_FUSED(qn_conv2d_args, out_c)},
+	 .work_type = "uint32_t"},
+	{.name = "qn_depthwise_rows16_dsp", DSP16(depthwise_rows16_dsp)},
 	{.name = "qn_depthwise_by4_qw",
 	 .needs = QN_TARGET_ANY,
 	 .by_rows = sizeof(qn_conv2d_args),

@@ -9,7 +9,7 @@
 #include "ir/diag.h"
 #include "ir/nearest.h"
 
-#define DSP .features = QN_TARGET_DSP, .lacks = "!defined(__ARM_FEATURE_DSP)"
+#define DSP .features = QN_TARGET_DSP | QN_TARGET_SMLAD, .lacks = "!defined(__ARM_FEATURE_DSP)"
 
 /* The macros of NEON and its dot products are those of 32-bit cores, too. */
 #define AARCH64_LACKS(macro)                                                                       \
@@ -26,7 +26,7 @@ static const qn_target targets[] = {
 	{.name = "cortex-m7", DSP, .help = "as cortex-m4"},
 	{.name = "cortex-m33", DSP, .help = "as cortex-m4; for cores with the DSP extension"},
 	{.name = "cortex-m55",
-	 .features = QN_TARGET_VECTORS,
+	 .features = QN_TARGET_VECTORS | QN_TARGET_SMLAD,
 	 .lacks = "!defined(__ARM_FEATURE_MVE)",
 	 .help = "MVE (Helium): 16 products per instruction"},
 	{.name = "rv32imc", SCALAR},

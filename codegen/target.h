@@ -20,6 +20,8 @@ enum {
 	QN_TARGET_SCALAR =
 		1 << 4, /* neither; products of 32 bits are cheap (runtime/kernels/scalar.h) */
 	QN_TARGET_WIDE = 1 << 5, /* vectors of 64 bytes, for convolutions (vector_wide.h) */
+	QN_TARGET_SMLAD =
+		1 << 6, /* those of 16-bit values with the DSP extension, which MVE implies */
 	QN_TARGET_OF_I8 = QN_TARGET_DSP | QN_TARGET_VECTORS |
 			  QN_TARGET_SCALAR, /* whose kernels know values of i8 alone */
 };

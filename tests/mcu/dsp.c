@@ -181,17 +181,18 @@ draw_conv(job *j)
 		draw_words(4, (a->k_h * a->k_w * a->in_c + 3) / 4 * 4, 4, 2);
 }
 
-/* Words of bytes, then bias, multiplier and shift of four channels. */
+/* Words of bytes, then bias, multiplier and shift of four channels, or these first. */
 static void
 draw_conv16(job *j)
 {
+	const int deep = j->kind == JOB_DEPTHWISE16;
 	qn_dsp_args *a = &j->conv;
 
 	*a = (qn_dsp_args){.batch = pick(1, 2), .dil_h = 1, .dil_w = 1, .w = w};
 	a->k_h = pick(1, 3);
 	a->k_w = pick(1, 3);
-	a->in_c = pick(1, 9);
-	a->out_c = pick(1, 9);
+	a->in_c = deep ? pick(4, 13) : pick(1, 9);
+	a->out_c = deep ? a->in_c : pick(1, 9);
 	a->stride_h = pick(1, 2);
 	a->stride_w = pick(1, 2);
 	a->pad_t = pick(0, 1);
@@ -204,15 +205,14 @@ draw_conv16(job *j)
 	a->hi = pick(0, 32767);
 	draw_halves(halves, x, BYTES);
 	j->a = halves;
-	for (int32_t at = 0, body = (a->k_h * a->k_w * a->in_c + 3) / 4 * 4;
-	     at + body + 12 <= WORDS;) {
-		for (int32_t i = 0; i < body; i++)
-			w[at++] = any_word();
-		for (int32_t i = 0; i < 4; i++) {
-			w[at++] = (uint32_t)pick(-1000000, 1000000);
-			w[at++] = (uint32_t)pick(0, INT32_MAX);
-			w[at++] = (uint32_t)pick(1, 14);
-		}
+	const int32_t taps = a->k_h * a->k_w, body = deep ? taps : (taps * a->in_c + 3) / 4 * 4;
+	for (int32_t at = 0; at < WORDS; at++) {
+		const int32_t i = at % (body + 12), scale = deep ? i : i - body;
+
+		w[at] = scale < 0 || scale >= 12 ? any_word()
+			: scale % 3 == 0         ? (uint32_t)pick(-1000000, 1000000)
+			: scale % 3 == 1         ? (uint32_t)pick(0, INT32_MAX)
+						 : (uint32_t)pick(1, 14);
 	}
 }
 
@@ -256,7 +256,7 @@ draw(job *j, int n)
 		draw_halves(halves, x, BYTES);
 		j->a = halves;
 		j->b = halves + PRODUCT_ROWS * PRODUCT_TERMS;
-	} else if (j->kind == JOB_CONV16) {
+	} else if (j->kind == JOB_CONV16 || j->kind == JOB_DEPTHWISE16) {
 		draw_conv16(j);
 	} else if (j->kind == JOB_POOL) {
 		draw_pool(&j->pool, j->four ? 8 : 4);

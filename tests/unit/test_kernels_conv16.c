@@ -11,21 +11,26 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 	const void *in = x[0];
 	void *out = y;
 
-	if (strcmp(name, "qn_conv2d_rows16_dsp") != 0)
+	if (strcmp(name, "qn_conv2d_rows16_dsp") == 0)
+		qn_conv2d_rows16_dsp(s->args, in, work, out);
+	else if (strcmp(name, "qn_depthwise_rows16_dsp") == 0)
+		qn_depthwise_rows16_dsp(s->args, in, out);
+	else
 		return false;
-	qn_conv2d_rows16_dsp(s->args, in, work, out);
 	return true;
 }
 
-/* A convolution of drawn shape; the function that it is planned with. */
+/* A convolution of drawn shape, or a depthwise one; the function that it is planned with. */
 static const char *
-check(builder *b)
+check(builder *b, bool deep)
 {
 	qn_attrs a = build_attrs(QN_OP_conv2d);
 	const bool pixel = pick(0, 3) == 0;
 	const int kh = pixel ? 1 : pick(1, 4), kw = pixel ? 1 : pick(1, 4);
-	const int in_c = pixel ? 4 * pick(1, 5) : pick(1, 9), out_c = pick(1, 14);
+	const int in_c = deep ? pick(4, 13) : pixel ? 4 * pick(1, 5) : pick(1, 9);
+	const int out_c = deep ? in_c : pick(1, 14);
 
+	a.conv2d.groups = deep ? in_c : 1;
 	for (int i = 0; i < 2; i++) {
 		a.conv2d.stride[i] = pick(1, 3);
 		a.conv2d.dilation[i] = pick(0, 3) == 0 ? 2 : 1;
@@ -37,7 +42,7 @@ check(builder *b)
 		.x = build_printf(b, "tensor<%dx%dx%dx%dx!quant.uniform<i16:f32, 0.5>>", pick(1, 2),
 				  pick(2 * kh - 1, 8), pick(2 * kw - 1, 8), in_c),
 		.w = build_printf(b, "tensor<%dx%dx%dx%dx!quant.uniform<i8:f32, 0.25>>", out_c, kh,
-				  kw, in_c),
+				  kw, deep ? 1 : in_c),
 		.bias = pick(0, 2) == 0
 				? NULL
 				: build_printf(b, "tensor<%dx!quant.uniform<i64:f32, 0.25*0.5>>",
@@ -63,7 +68,9 @@ test_conv(void **state)
 		builder b;
 
 		build_begin(&b, "net", round);
-		assert_string_equal(check(&b), "qn_conv2d_rows16_dsp");
+		assert_string_equal(check(&b, round % 2 == 0), round % 2 == 0
+								       ? "qn_depthwise_rows16_dsp"
+								       : "qn_conv2d_rows16_dsp");
 		build_end(&b);
 	}
 }
