@@ -1,30 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kernels_dsp16.c - which convolutions of 16-bit values the kernel of runtime/kernels/dsp_conv16.h takes, and their constants
- * in the order in which it reads them. */
+/* kernels_dsp16.c - which layers of 16-bit values the kernels of runtime/kernels/dsp_conv16.h take, and their constants in the
+ * order in which these read them. */
 #include "codegen/kernels_dsp.h"
 
 enum { LARGEST = 1 << 15, PIXELS = 2, LEAST_SHIFT = 17 }; /* of a value; at a time; of 15 bits */
 
-/* A layer: weights [out_c, depth], and what rescales the sums. */
+/* A layer: weights [channels, depth], and what rescales the sums. */
 typedef struct wide_layer {
-	const qn_conv2d_args *a;
 	const qn_tensor *w, *bias; /* w is NULL when it varies or has not 8 bits */
 	const qn_requantize_args *r;
 	int64_t depth;
+	int32_t channels, zi;
 } wide_layer;
 
 static wide_layer
-layer_of(const qn_step_facts *f)
+layer_of(const qn_step_facts *f, int32_t channels, int64_t depth, int32_t zi)
 {
-	const qn_conv2d_args *a = qn_dsp_conv_args(f);
 	const qn_node *w = qn_graph_node(f->g, f->step->in[1]);
 
-	return (wide_layer){.a = a,
-			    .w = w->op == QN_OP_const && w->type->elem->bits == 8 ? w->value : NULL,
+	return (wide_layer){.w = w->op == QN_OP_const && w->type->elem->bits == 8 ? w->value : NULL,
 			    .bias = f->core->nin > 2 ? qn_graph_node(f->g, f->step->in[2])->value
 						     : NULL,
 			    .r = f->step->epilogue[0].args,
-			    .depth = (int64_t)a->k_h * a->k_w * (a->in_c / a->groups)};
+			    .depth = depth,
+			    .channels = channels,
+			    .zi = zi};
+}
+
+static wide_layer
+conv_of(const qn_step_facts *f)
+{
+	const qn_conv2d_args *a = qn_dsp_conv_args(f);
+
+	return layer_of(f, a->out_c, (int64_t)a->k_h * a->k_w * (a->in_c / a->groups), a->zi);
+}
+
+static wide_layer
+dense_of(const qn_step_facts *f)
+{
+	const qn_dense_args *a = f->step->args;
+
+	return layer_of(f, a->out, a->in, a->zi);
+}
+
+/* Inputs that the kernels read. */
+static int64_t
+size_of(int64_t depth)
+{
+	return (depth + 3) / 4 * 4;
 }
 
 /* The largest sum of a channel, with its bias. */
@@ -54,19 +77,18 @@ reduced(const wide_layer *l, int64_t o, int32_t *shift)
 }
 
 static const char *
-differs(const qn_step_facts *f)
+differs(const qn_step_facts *f, const wide_layer *l)
 {
-	const wide_layer l = layer_of(f);
 	int32_t shift;
 
-	if (l.w == NULL || (f->core->nin > 2 && l.bias == NULL) || l.a->zi != 0)
+	if (l->w == NULL || (f->core->nin > 2 && l->bias == NULL) || l->zi != 0 || l->r->zo != 0)
 		return "its weights are not constants of 8 bits, or its data has a zero point";
-	if (l.r->mode != QN_RQ_DOUBLE && l.r->mode != QN_RQ_SINGLE)
+	if (l->r->mode != QN_RQ_DOUBLE && l->r->mode != QN_RQ_SINGLE)
 		return "its ties are not rounded up";
-	for (int64_t o = 0; o < l.a->out_c; o++) {
-		if (largest(&l, o) > INT32_MAX)
+	for (int64_t o = 0; o < l->channels; o++) {
+		if (largest(l, o) > INT32_MAX)
 			return "the sums of a channel may be too large for 32 bits";
-		(void)reduced(&l, o, &shift);
+		(void)reduced(l, o, &shift);
 		if (shift < LEAST_SHIFT)
 			return "a multiplier is 0.25 or more";
 	}
@@ -76,17 +98,29 @@ differs(const qn_step_facts *f)
 const char *
 qn_fits_conv2d_rows16_dsp(const qn_step_facts *f)
 {
-	return qn_dsp_conv_args(f)->groups != 1 ? "its channels are in groups" : differs(f);
+	const wide_layer l = conv_of(f);
+
+	return qn_dsp_conv_args(f)->groups != 1 ? "its channels are in groups" : differs(f, &l);
 }
 
 const char *
 qn_fits_depthwise_rows16_dsp(const qn_step_facts *f)
 {
 	const qn_conv2d_args *a = qn_dsp_conv_args(f);
+	const wide_layer l = conv_of(f);
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
 		return "it is not depthwise";
-	return a->in_c < 4 ? "fewer than four channels" : differs(f);
+	return a->in_c < 4 ? "fewer than four channels" : differs(f, &l);
+}
+
+const char *
+qn_fits_dense_wide_dsp(const qn_step_facts *f)
+{
+	const wide_layer l = dense_of(f);
+
+	return ((const qn_dense_args *)f->step->args)->zw != 0 ? "its weights have a zero point"
+							       : differs(f, &l);
 }
 
 /* Two inputs of two channels from o on, those beyond the ends 0. */
@@ -96,7 +130,7 @@ two_of_two(const wide_layer *l, int64_t o, int64_t k)
 	uint32_t word = 0;
 
 	for (int64_t i = 0; i < 4; i++) /* a0 b0 a1 b1 */
-		if (o + i % 2 < l->a->out_c && k + i / 2 < l->depth)
+		if (o + i % 2 < l->channels && k + i / 2 < l->depth)
 			word |= ((uint32_t)qn_tensor_i64(l->w, (o + i % 2) * l->depth + k + i / 2) &
 				 0xffu)
 				<< 8 * i;
@@ -107,7 +141,7 @@ two_of_two(const wide_layer *l, int64_t o, int64_t k)
 static uint32_t *
 put_scale(const wide_layer *l, int64_t o, uint32_t *to)
 {
-	const bool beyond = o >= l->a->out_c;
+	const bool beyond = o >= l->channels;
 	int32_t shift = LEAST_SHIFT;
 	const int32_t m = beyond ? 0 : reduced(l, o, &shift);
 	const int32_t left = shift < 33 ? 33 - shift : 0;
@@ -118,13 +152,26 @@ put_scale(const wide_layer *l, int64_t o, uint32_t *to)
 	return to;
 }
 
+/* Blocks of so many channels: words of two channels and two inputs, then scales. */
+static uint32_t *
+put_blocks(const wide_layer *l, int32_t channels, uint32_t *to)
+{
+	for (int64_t o = 0; o < l->channels; o += channels) {
+		for (int64_t k = 0; k < size_of(l->depth); k += 2)
+			for (int64_t i = 0; i < channels; i += 2)
+				*to++ = two_of_two(l, o + i, k);
+		for (int64_t i = 0; i < channels; i++)
+			to = put_scale(l, o + i, to);
+	}
+	return to;
+}
+
 /* Packed arguments, all but the constants. */
 static qn_dsp_packed *
 packed(const qn_step_facts *f, const wide_layer *l, qn_arena *a)
 {
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 
-	p->args.zo = l->r->zo;
 	p->args.lo = l->r->lo;
 	p->args.hi = l->r->hi;
 	return p;
@@ -133,20 +180,13 @@ packed(const qn_step_facts *f, const wide_layer *l, qn_arena *a)
 void *
 qn_pack_conv2d_rows16_dsp(const qn_step_facts *f, qn_arena *a)
 {
-	const wide_layer l = layer_of(f);
+	const wide_layer l = conv_of(f);
 	qn_dsp_packed *p = packed(f, &l, a);
-	const int64_t size = (l.depth + 3) / 4 * 4;
-	uint32_t *to = QN_NEW(a, uint32_t, (size_t)((l.a->out_c + 3) / 4 * (size + 12)));
+	uint32_t *to =
+		QN_NEW(a, uint32_t, (size_t)((l.channels + 3) / 4 * (size_of(l.depth) + 12)));
 
 	p->args.w = to;
-	for (int64_t o = 0; o < l.a->out_c; o += 4) {
-		for (int64_t k = 0; k < size; k += 2) {
-			*to++ = two_of_two(&l, o, k);
-			*to++ = two_of_two(&l, o + 2, k);
-		}
-		for (int64_t i = 0; i < 4; i++)
-			to = put_scale(&l, o + i, to);
-	}
+	to = put_blocks(&l, 4, to);
 	p->nw = (int32_t)(to - p->args.w);
 	return p;
 }
@@ -155,13 +195,13 @@ void *
 qn_pack_depthwise_rows16_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	static const int8_t place[4] = {0, 2, 1, 3}; /* of channels in a word */
-	const wide_layer l = layer_of(f);
+	const wide_layer l = conv_of(f);
 	qn_dsp_packed *p = packed(f, &l, a);
-	uint32_t *to = QN_NEW(a, uint32_t, (size_t)((l.a->in_c + 3) / 4 * (l.depth + 12)));
+	uint32_t *to = QN_NEW(a, uint32_t, (size_t)((l.channels + 3) / 4 * (l.depth + 12)));
 
 	p->args.w = to;
-	for (int64_t k = 0; k < l.a->in_c; k += 4) {
-		const int64_t o = k + 4 <= l.a->in_c ? k : l.a->in_c - 4;
+	for (int64_t k = 0; k < l.channels; k += 4) {
+		const int64_t o = k + 4 <= l.channels ? k : l.channels - 4;
 
 		for (int64_t i = 0; i < 4; i++)
 			to = put_scale(&l, o + i, to);
@@ -178,7 +218,31 @@ size_t
 qn_work_conv2d_rows16_dsp(const void *args)
 {
 	const qn_dsp_args *a = args;
-	const size_t size = ((size_t)a->k_h * (size_t)a->k_w * (size_t)a->in_c + 3) / 4 * 4;
 
-	return PIXELS * size * sizeof(uint32_t);
+	return PIXELS * (size_t)size_of((int64_t)a->k_h * a->k_w * a->in_c) * sizeof(uint32_t);
+}
+
+void *
+qn_pack_dense_wide_dsp(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_dense_args *d = f->step->args;
+	const wide_layer l = dense_of(f);
+	qn_dense_wide_packed *p = QN_NEW(a, qn_dense_wide_packed, 1);
+	uint32_t *w =
+		QN_NEW(a, uint32_t, (size_t)((l.channels + 7) / 8 * (2 * size_of(l.depth) + 24)));
+
+	p->args = (qn_dense_wide_args){.batch = d->batch, .in = d->in, .out = d->out};
+	p->args.lo = l.r->lo;
+	p->args.hi = l.r->hi;
+	p->args.w = w;
+	p->nw = (int32_t)(put_blocks(&l, 8, w) - w);
+	return p;
+}
+
+size_t
+qn_work_dense_wide_dsp(const void *args)
+{
+	const qn_dense_wide_args *a = args;
+
+	return a->in % 4 == 0 ? 0 : (size_t)size_of(a->in) * sizeof(int16_t);
 }

@@ -164,10 +164,11 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 	}
 
 /* Of 16-bit values. */
-#define DSP16(which)                                                                               \
-	.args = "qn_dsp_args", .families = 1 << QN_FAMILY_s16, .reads = 1 << QN_FAMILY_s16,        \
-	QN_CODES_1, .pointer = {QN_PACKED(qn_dsp_packed, w, nw)}, .needs = QN_TARGET_SMLAD,        \
-	.fits = qn_fits_##which, .pack = qn_pack_##which, .fused = QN_FUSED(qn_conv2d_args, out_c)
+#define DSP16(which, type, packs, channels)                                                        \
+	.args = type, .families = 1 << QN_FAMILY_s16, .reads = 1 << QN_FAMILY_s16, QN_CODES_1,     \
+	.pointer = {QN_PACKED(packs, w, nw)}, .needs = QN_TARGET_SMLAD, .fits = qn_fits_##which,   \
+	.pack = qn_pack_##which, .fused = channels
+#define CONV16(which) DSP16(which, "qn_dsp_args", qn_dsp_packed, QN_FUSED(qn_conv2d_args, out_c))
 
 #define SCALAR(which, work_of, more, over, fitting)                                                \
 	{                                                                                          \
@@ -235,10 +236,10 @@ static const qn_kernel conv2d[] = {
 	SCALAR(conv2d_scalar, "uint32_t", qn_ring_conv2d_scalar, 1, qn_fits_conv2d_over_scalar),
 	SCALAR(conv2d_scalar, "uint32_t", NULL, 0, qn_fits_conv2d_scalar),
 	{.name = "qn_conv2d_rows16_dsp",
-	 DSP16(conv2d_rows16_dsp),
+	 CONV16(conv2d_rows16_dsp),
 	 .work = qn_work_conv2d_rows16_dsp,
 	 .work_type = "uint32_t"},
-	{.name = "qn_depthwise_rows16_dsp", DSP16(depthwise_rows16_dsp)},
+	{.name = "qn_depthwise_rows16_dsp", CONV16(depthwise_rows16_dsp)},
 	{.name = "qn_depthwise_by4_qw",
 	 .needs = QN_TARGET_ANY,
 	 .by_rows = sizeof(qn_conv2d_args),
@@ -333,6 +334,11 @@ static const qn_kernel dense[] = {
 	 QN_DSP_ROW_OF(qn_dense_dsp_packed, dense_long_dsp, dense_dsp),
 	 .fits = qn_fits_dense_long_dsp,
 	 .fused = QN_FUSED(qn_dense_args, out)},
+	{.name = "qn_dense_wide_dsp",
+	 DSP16(dense_wide_dsp, "qn_dense_wide_args", qn_dense_wide_packed,
+	       QN_FUSED(qn_dense_args, out)),
+	 .work = qn_work_dense_wide_dsp,
+	 .work_type = "uint32_t"},
 	{.name = "qn_dense_scalar_ow",
 	 .args = "qn_dense_scalar_args",
 	 QN_SCALAR_ROW(qn_dense_scalar_packed, dense_scalar),

@@ -181,7 +181,20 @@ draw_conv(job *j)
 		draw_words(4, (a->k_h * a->k_w * a->in_c + 3) / 4 * 4, 4, 2);
 }
 
-/* Words of bytes, then bias, multiplier and shift of four channels, or these first. */
+/* Words of bytes, then bias, multiplier and shift of so many channels, or these first. */
+static void
+draw_words16(int32_t body, int first, int32_t channels)
+{
+	for (int32_t at = 0; at < WORDS; at++) {
+		const int32_t i = at % (body + 3 * channels), scale = first ? i : i - body;
+
+		w[at] = scale < 0 || scale >= 3 * channels ? any_word()
+			: scale % 3 == 0                   ? (uint32_t)pick(-1000000, 1000000)
+			: scale % 3 == 1                   ? (uint32_t)pick(0, INT32_MAX)
+							   : (uint32_t)pick(1, 14);
+	}
+}
+
 static void
 draw_conv16(job *j)
 {
@@ -205,15 +218,22 @@ draw_conv16(job *j)
 	a->hi = pick(0, 32767);
 	draw_halves(halves, x, BYTES);
 	j->a = halves;
-	const int32_t taps = a->k_h * a->k_w, body = deep ? taps : (taps * a->in_c + 3) / 4 * 4;
-	for (int32_t at = 0; at < WORDS; at++) {
-		const int32_t i = at % (body + 12), scale = deep ? i : i - body;
+	const int32_t taps = a->k_h * a->k_w;
+	draw_words16(deep ? taps : (taps * a->in_c + 3) / 4 * 4, deep, 4);
+}
 
-		w[at] = scale < 0 || scale >= 12 ? any_word()
-			: scale % 3 == 0         ? (uint32_t)pick(-1000000, 1000000)
-			: scale % 3 == 1         ? (uint32_t)pick(0, INT32_MAX)
-						 : (uint32_t)pick(1, 14);
-	}
+static void
+draw_dense16(job *j)
+{
+	j->wide = (qn_dense_wide_args){.batch = pick(1, 3),
+				       .in = pick(1, 120),
+				       .out = pick(1, 20),
+				       .lo = -32768,
+				       .hi = pick(0, 32767),
+				       .w = w};
+	draw_halves(halves, x, BYTES);
+	j->a = halves;
+	draw_words16((j->wide.in + 3) / 4 * 8, 0, 8);
 }
 
 static void
@@ -258,6 +278,8 @@ draw(job *j, int n)
 		j->b = halves + PRODUCT_ROWS * PRODUCT_TERMS;
 	} else if (j->kind == JOB_CONV16 || j->kind == JOB_DEPTHWISE16) {
 		draw_conv16(j);
+	} else if (j->kind == JOB_DENSE16) {
+		draw_dense16(j);
 	} else if (j->kind == JOB_POOL) {
 		draw_pool(&j->pool, j->four ? 8 : 4);
 	} else if (j->kind != JOB_PRIMITIVES) {

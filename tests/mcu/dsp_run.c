@@ -75,6 +75,9 @@ RUN(const job *j)
 	case JOB_DEPTHWISE16:
 		qn_depthwise_rows16_dsp(&j->conv, j->a, (int16_t *)(void *)j->z);
 		break;
+	case JOB_DENSE16:
+		qn_dense_wide_dsp(&j->wide, j->a, j->work, (int16_t *)(void *)j->z);
+		break;
 	case JOB_WINOGRAD:
 		(j->relu ? qn_winograd_relu_dsp : qn_winograd_dsp)(&j->conv, x, j->work, j->z);
 		break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kernels_conv16.c - convolutions of 16-bit values with the DSP extension, on the definitions in C, against the
+/* test_kernels_conv16.c - layers of 16-bit values with the DSP extension, on the definitions in C, against the
  * interpreter. */
 #include "codegen/kernels_dsp.h"
 #include "runtime/kernels/dsp_conv16.h"
@@ -15,6 +15,8 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 		qn_conv2d_rows16_dsp(s->args, in, work, out);
 	else if (strcmp(name, "qn_depthwise_rows16_dsp") == 0)
 		qn_depthwise_rows16_dsp(s->args, in, out);
+	else if (strcmp(name, "qn_dense_wide_dsp") == 0)
+		qn_dense_wide_dsp(s->args, in, work, out);
 	else
 		return false;
 	return true;
@@ -75,6 +77,40 @@ test_conv(void **state)
 	}
 }
 
+static void
+test_dense(void **state)
+{
+	(void)state;
+	for (uint64_t round = 1; round <= 300; round++) {
+		builder b;
+
+		build_begin(&b, "net", round);
+		const int in = pick(1, 90), out = pick(1, 21);
+		const layer l = {
+			.op = QN_OP_dense,
+			.x = build_printf(&b, "tensor<%dx%dx!quant.uniform<i16:f32, 0.5>>",
+					  pick(1, 3), in),
+			.w = build_printf(&b, "tensor<%dx%dx!quant.uniform<i8:f32, 0.25>>", out,
+					  in),
+			.bias = pick(0, 2) == 0
+					? NULL
+					: build_printf(
+						  &b,
+						  "tensor<%dx!quant.uniform<i64:f32, 0.25*0.5>>",
+						  out),
+			.y = build_printf(&b, "i16:f32, %d.0", pick(1, 60)),
+			.w_lo = -127,
+			.w_hi = 127,
+			.bias_lo = -1000000,
+			.bias_hi = 1000000,
+			.x_lo = -128,
+			.x_hi = 127,
+		};
+		assert_string_equal(check_layer(&b, &l, "cortex-m4", call), "qn_dense_wide_dsp");
+		build_end(&b);
+	}
+}
+
 /* Absolute weights of a channel of 2^16 and more together have sums of more than 32 bits. */
 static void
 test_bound(void **state)
@@ -108,6 +144,7 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_conv),
+					   cmocka_unit_test(test_dense),
 					   cmocka_unit_test(test_bound)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
