@@ -2,6 +2,8 @@
 /* analyze.c - see analyze.h. */
 #include "calibrate/analyze.h"
 
+#include <math.h>
+
 #include "calibrate/calibrate.h"
 #include "ir/diag.h"
 #include "ir/limits.h"
@@ -142,6 +144,8 @@ noise_here(const analysis *s, const qn_network_layer *l, qn_arena *a, double *no
 		read[i] = limited != 0 ? limited : l->exit[i];
 	}
 	for (size_t b = 0; b < s->data->nbatch; b++) {
+		qn_arena *tmp = qn_arena_child(a);
+
 		QN_TRY(qn_evaluator_run(s->quantized, l->nexit, read, b, y));
 		QN_TRY(qn_evaluator_run(s->floating, l->nexit, real, b, w));
 		for (size_t i = 0; i < l->nexit; i++) {
@@ -149,7 +153,7 @@ noise_here(const analysis *s, const qn_network_layer *l, qn_arena *a, double *no
 			const float *v =
 				qn_type_is_f32(y[i]->type)
 					? y[i]->data
-					: qn_tensor_dequantize(&s->m->types, a, y[i], w[i]->type)
+					: qn_tensor_dequantize(&s->m->types, tmp, y[i], w[i]->type)
 						  ->data;
 
 			for (int64_t k = 0; k < qn_type_count(w[i]->type); k++) {
@@ -159,8 +163,9 @@ noise_here(const analysis *s, const qn_network_layer *l, qn_arena *a, double *no
 				power += (double)f[k] * (double)f[k];
 			}
 		}
+		qn_arena_release(tmp);
 	}
-	*noise = power > 0 ? error / power : 0;
+	*noise = !(power > 0) ? 0 : error == error ? error / power : (double)INFINITY;
 	return QN_OK;
 }
 

@@ -3,6 +3,8 @@
  * the float value stands for the one with an error and the other way round. */
 #include "calibrate/mixed.h"
 
+#include <math.h>
+
 #include "ir/loops.h"
 #include "runtime/interp.h"
 
@@ -96,6 +98,21 @@ ends_of(const qn_graph *g, const qn_elem *e)
 	return (qn_attrs){.clip = {(double)(e->qmin - zp) * scale, (double)(e->qmax - zp) * scale}};
 }
 
+/* The value with 0 for what is not a number, by a quantize in 32 bits, which changes others by 2^-31 of the largest. */
+static qn_id
+defined(qn_graph *g, qn_id id, double largest, const qn_type *real)
+{
+	qn_types *t = &g->model->types;
+	qn_elem d = qn_elem_desc(32, true);
+	const qn_elem *e;
+
+	d.scale = qn_scale_const(t, largest > 0 ? largest * 0x1p-30 : 1);
+	if (qn_elem_make(t, "limited", &d, &e) != QN_OK)
+		return 0;
+	id = qn_graph_op(g, QN_OP_quantize, NULL, 1, &id, NULL, qn_type_with_elem(t, real, e));
+	return id != 0 ? qn_graph_op(g, QN_OP_dequantize, NULL, 1, &id, NULL, real) : 0;
+}
+
 /* The value of a side as others read it; `id` is of the mixed graph. */
 static qn_id
 limited(const mixer *x, place p, qn_id id, qn_arena *a)
@@ -115,8 +132,8 @@ limited(const mixer *x, place p, qn_id id, qn_arena *a)
 	if (type->elem->gran != QN_PER_TENSOR)
 		return id;
 	const qn_attrs ends = ends_of(g, type->elem);
-	return qn_graph_op(to, QN_OP_clip, NULL, 1, &id, qn_arena_copy(a, &ends, sizeof ends),
-			   real);
+	id = qn_graph_op(to, QN_OP_clip, NULL, 1, &id, qn_arena_copy(a, &ends, sizeof ends), real);
+	return id != 0 ? defined(to, id, fmax(fabs(ends.clip.min), fabs(ends.clip.max)), real) : 0;
 }
 
 /* ---- where the network changes sides ---- */

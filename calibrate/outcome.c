@@ -138,7 +138,11 @@ qn_outcome_end(const qn_outcome_sums *s)
 		yw += s->yw[k] / power;
 		ww += 1;
 	}
-	if (yy > 0 && ww > 0)
+	if (!(o.noise == o.noise)) /* not a number somewhere: the worst */
+		o.noise = (double)INFINITY;
+	if (!(yw == yw && yy == yy))
+		o.cosine = 0;
+	else if (yy > 0 && ww > 0)
 		o.cosine = qn_clamp_f64(yw / (sqrt(yy) * sqrt(ww)), -1, 1);
 	else
 		o.cosine = yy > 0 || ww > 0 ? 0 : 1;

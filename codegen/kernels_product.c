@@ -168,7 +168,9 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 	.args = type, .families = 1 << QN_FAMILY_s16, .reads = 1 << QN_FAMILY_s16, QN_CODES_1,     \
 	.pointer = {QN_PACKED(packs, w, nw)}, .needs = QN_TARGET_SMLAD, .fits = qn_fits_##which,   \
 	.pack = qn_pack_##which, .fused = channels
-#define CONV16(which) DSP16(which, "qn_dsp_args", qn_dsp_packed, QN_FUSED(qn_conv2d_args, out_c))
+#define CONV16(which)                                                                              \
+	DSP16(which, "qn_dsp_args", qn_dsp_packed, QN_FUSED(qn_conv2d_args, out_c)),               \
+		.by_rows = sizeof(qn_dsp_args)
 
 #define SCALAR(which, work_of, more, over, fitting)                                                \
 	{                                                                                          \

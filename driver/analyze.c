@@ -27,12 +27,10 @@ typedef struct analyze_call {
 	qn_analysis *out;
 } analyze_call;
 
-/* Of noise relative to the signal; of what is not a number, the worst. */
+/* Of noise relative to the signal. */
 static double
 decibel(double noise)
 {
-	if (!(noise == noise))
-		return -(double)INFINITY;
 	return noise > 0 ? -10 * (qn_ln(noise) / qn_ln(10)) : (double)INFINITY;
 }
 

@@ -69,17 +69,28 @@ step_of(const qn_graph *g, qn_id output)
 	return scale;
 }
 
+/* The largest float value of output k. */
+static double
+largest(const qn_trials *t, size_t k, int64_t count)
+{
+	double most = 0;
+
+	for (size_t b = 0; b < t->data->nbatch; b++)
+		for (int64_t i = 0; t->wanted[b][k] != NULL && i < count; i++)
+			most = fmax(most, fabs((double)t->wanted[b][k][i]));
+	return most;
+}
+
 /* Outputs that are smaller than their step on these samples, as those of a detector that saw nothing, count nothing. */
 static void
 drop_faint(qn_trials *t, const qn_graph *g)
 {
 	for (size_t k = 0; k < t->noutput; k++) {
-		const qn_node *n = qn_graph_node(g, qn_output_compared(g, g->output[k].value));
-		const double step = step_of(g, g->output[k].value);
-		const double count = (double)qn_type_count(n->type) * (double)t->data->nbatch;
+		const qn_id output = g->output[k].value;
+		const qn_node *n = qn_graph_node(g, qn_output_compared(g, output));
 
-		for (int part = 0; part < QN_TRIAL_PARTS; part++)
-			if (t->power[part][k] < step * step * count)
+		if (largest(t, k, qn_type_count(n->type)) < step_of(g, output))
+			for (int part = 0; part < QN_TRIAL_PARTS; part++)
 				t->power[part][k] = 0;
 	}
 }

@@ -62,7 +62,8 @@ both_branches(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	qn_importer_at(&o->im, before.node, before.op, before.version);
 	const qn_id condition = qn_importer_reshape(&o->im, n->in[0], 0, NULL);
 	for (uint32_t k = 0; k < n->nout; k++)
-		out[k] = chosen(o, k, condition, yes[k], no[k]);
+		if (n->proto->output[k][0] != '\0')
+			out[k] = chosen(o, k, condition, yes[k], no[k]);
 }
 
 static void

@@ -82,12 +82,23 @@ reason_of(const char *domain, const char *op)
 	return i;
 }
 
+/* Whether a node of the graph itself gives the value. */
+static bool
+is_result(const qn_onnx *o, const char *name)
+{
+	for (size_t i = 0; i < o->graph->n_node; i++)
+		for (size_t k = 0; k < o->graph->node[i]->n_output; k++)
+			if (strcmp(text(o->graph->node[i]->output[k]), name) == 0)
+				return name[0] != '\0';
+	return false;
+}
+
 /* The value before a node, at which the model can end. */
 static const char *
-before(const Onnx__NodeProto *p)
+before(const qn_onnx *o, const Onnx__NodeProto *p)
 {
 	for (size_t i = 0; i < p->n_input; i++)
-		if (text(p->input[i])[0] != '\0')
+		if (is_result(o, text(p->input[i])))
 			return p->input[i];
 	return "NAME";
 }
@@ -109,7 +120,7 @@ report(qn_onnx *o, const Onnx__NodeProto *p, size_t nodes)
 			domain, dot, op, (long long)o->im.version, qn_importer_nodes(&o->im, nodes),
 			(int)min,
 			max == QN_ONNX_NEWEST ? "on" : "on, until a later set took it out",
-			before(p));
+			before(o, p));
 	else
 		(void)qn_importer_refuse(
 			&o->im, "import.op",
@@ -118,7 +129,7 @@ report(qn_onnx *o, const Onnx__NodeProto *p, size_t nodes)
 			domain, dot, op, (long long)o->im.version, qn_importer_nodes(&o->im, nodes),
 			reasons[i].why, reasons[i].way,
 			reasons[i].cut ? ", or cut the model before it (--cut " : "",
-			reasons[i].cut ? before(p) : "", reasons[i].cut ? ")" : "");
+			reasons[i].cut ? before(o, p) : "", reasons[i].cut ? ")" : "");
 }
 
 /* ---- all nodes ---- */

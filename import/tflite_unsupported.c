@@ -71,9 +71,14 @@ count_all(qn_tfl *f)
 static const char *
 before(const qn_tfl_op *o)
 {
-	for (uint32_t i = 0; i < o->nin; i++)
-		if (o->from[i] != NULL && o->from[i]->name[0] != '\0')
-			return o->from[i]->name;
+	for (uint32_t i = 0; i < o->nin && o->f->depth == 0; i++) {
+		const qn_tfl_tensor *t = o->from[i];
+
+		if (t != NULL && t->name[0] != '\0' && t->id != 0 &&
+		    qn_importer_known(o->im, t->id) == NULL &&
+		    qn_graph_node(o->im->g, t->id)->op != QN_OP_input)
+			return t->name;
+	}
 	return "NAME";
 }
 

@@ -184,6 +184,9 @@ read_graph(qn_lib_walk *w, qn_lib_def *d)
 
 		if (!none)
 			w->r.text = start;
+		if (none && !qn_text_peek(&w->r.text, "onnx") &&
+		    !qn_text_peek(&w->r.text, "tflite") && !qn_text_peek(&w->r.text, "{"))
+			return qn_read_fail(&w->r, "expected the body after empty attributes");
 		if (settings && ((!none && !read_settings(w, d)) || !read_operators(w, d) ||
 				 !qn_read_expect(&w->r, "{")))
 			return false;

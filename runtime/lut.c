@@ -87,7 +87,7 @@ qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, c
 	d->n = (int32_t)qn_static_count(out);
 	d->plain = out->elem->plain;
 	if (family == QN_FAMILY_s16) {
-		const qn_lut_lines lines = qn_lut_lines_of(a, limited, &fn);
+		const qn_lut_lines lines = qn_lut_lines_of(a, limited, &fn, fn.least, fn.most);
 
 		d->part = lines.part;
 		d->table = lines.point;

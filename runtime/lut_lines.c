@@ -7,14 +7,15 @@
 enum {
 	VALUES = 65536,
 	PART = VALUES / QN_LUT_PARTS, /* values */
-	WIDEST = 9,                  /* log2 of them */
-	NARROWER = 7                 /* where points are scarce */
+	WIDEST = 9,                   /* log2 of them */
+	NARROWER = 7                  /* where points are scarce */
 };
 
 typedef struct curve {
 	const double *y;  /* the results of -32768 .. 32768 */
 	double tolerance; /* steps of the result */
 	int widest;       /* log2 of a line's length */
+	double least, most;
 } curve;
 
 /* Whether the results lie on a line. */
@@ -62,34 +63,34 @@ divide(const curve *c, uint16_t *part)
 
 /* The result at the start of a line. */
 static int16_t
-point_at(const double *y, int32_t length)
+point_at(const curve *c, const double *y, int32_t length)
 {
 	const double error = length > 1 ? (y[0] + y[length]) / 2.0 - y[length / 2] : 0.0;
 	const double moved = floor(y[0] - error / 2.0 + 0.5);
 
-	return (int16_t)(moved < INT16_MIN ? INT16_MIN : moved > INT16_MAX ? INT16_MAX : moved);
+	return (int16_t)(moved < c->least ? c->least : moved > c->most ? c->most : moved);
 }
 
 static void
-put_points(qn_lut_lines *lines, const double *y)
+put_points(qn_lut_lines *lines, const curve *c)
 {
 	int16_t *next = lines->point;
 
 	for (int32_t i = 0; i < VALUES;) {
 		const int32_t length = 1 << (lines->part[i / PART] & 15);
 
-		*next++ = point_at(y + i, length);
+		*next++ = point_at(c, c->y + i, length);
 		i += length;
 	}
-	*next = point_at(y + VALUES, 1);
+	*next = point_at(c, c->y + VALUES, 1);
 }
 
 qn_lut_lines
-qn_lut_lines_of(qn_arena *a, qn_lut_code_fn *f, const void *user)
+qn_lut_lines_of(qn_arena *a, qn_lut_code_fn *f, const void *user, double least, double most)
 {
 	qn_arena *tmp = qn_arena_child(a);
 	double *y = QN_NEW(tmp, double, VALUES + 1);
-	curve c = {y, 0.5, WIDEST};
+	curve c = {y, 0.5, WIDEST, least, most};
 	qn_lut_lines lines = {.part = QN_NEW(a, uint16_t, QN_LUT_PARTS)};
 
 	for (int32_t i = 0; i <= VALUES; i++)
@@ -99,7 +100,7 @@ qn_lut_lines_of(qn_arena *a, qn_lut_code_fn *f, const void *user)
 		c.widest = NARROWER;
 	}
 	lines.point = QN_NEW(a, int16_t, (size_t)lines.n);
-	put_points(&lines, y);
+	put_points(&lines, &c);
 	qn_arena_release(tmp);
 	return lines;
 }

@@ -27,6 +27,8 @@ typedef struct qn_lut_lines {
 	int32_t n; /* points, at most QN_LUT_POINTS */
 } qn_lut_lines;
 
-qn_lut_lines qn_lut_lines_of(qn_arena *a, qn_lut_code_fn *f, const void *user);
+/* Points stay within [least, most]. */
+qn_lut_lines qn_lut_lines_of(qn_arena *a, qn_lut_code_fn *f, const void *user, double least,
+			     double most);
 
 #endif

@@ -85,6 +85,21 @@ good log analyze -q log.qir --calib log.csv --json
 [ "$(grep -c '"alone": [-0-9.]*,' stdout)" -eq 3 ] || fail log "not three layers with a number" stdout
 [ "$(grep '"alone": ' stdout | sed -n '1s/.*"name": "\([^"]*\)".*/\1/p')" = l ] ||
 	fail log "the logarithm is not what costs most" stdout
+# The same where what is before it makes its operand negative, of which there is no logarithm.
+cat >negative.qir <<'X'
+graph @main(%x: tensor<1x4xf32>) {
+  %k = const : tensor<1xf32> [-5.09]
+  %w = const : tensor<3x4xf32> [0.9,-0.3,0.2,0.6, -0.5,0.7,0.35,-0.1, 0.4,0.15,-0.85,0.25]
+  %e = exp %x
+  %s = add %e, %k
+  %l = log %s
+  %y = dense %l, %w
+  return %y
+}
+X
+printf '%s\n' 1.6274,3,2,2.5 1.63,2.2,1.9,2.8 1.6275,1.7,3,2 2.1,1.6274,2.4,1.8 >negative.csv
+good negative analyze -q negative.qir --calib negative.csv --json
+[ "$(grep -c '"alone": [-0-9.]*,' stdout)" -eq 4 ] || fail negative "not four layers with a number" stdout
 if [ -n "${QUERN_DATA:-}" ]; then
 	tail -c +129 "$QUERN_DATA/samples/mnist_x.npy" | head -c $((200 * 784)) | npy rows.npy '|u1' '200, 28, 28'
 	lstm="$QUERN_DATA/models/mnist_lstm_float.tflite --calib rows.npy --input-scale 0.003921569"

@@ -64,6 +64,34 @@ test_joined(void **state)
 	build_end(&b);
 }
 
+/* Kernels of 16-bit values for a processor make rows, too. */
+static void
+test_joined_wide(void **state)
+{
+#define WIDE(shape, scale) "tensor<" shape "x!quant.uniform<i16:f32, " scale ">>"
+	qn_attrs a = build_attrs(QN_OP_conv2d);
+	qn_plan *p = NULL;
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	a.conv2d.padding = QN_PADDING_same;
+	const qn_id x = build_input(&b, "x", WIDE("1x28x28x1", "0.5"));
+	const qn_id w =
+		build_const(&b, "w", "tensor<8x3x3x1x!quant.uniform<i8:f32, 0.25>>", -127, 127);
+	const qn_id acc = build_op(&b, QN_OP_conv2d, "conv", IDS(x, w), &a, NULL);
+	const qn_id c =
+		build_op(&b, QN_OP_requantize, "conv.q", IDS(acc), NULL, WIDE("1x28x28x8", "16.0"));
+	qn_graph_output(b.g, "y", pool(&b, "pool", c, 2, 2));
+	const qn_plan_opts how = {.target = qn_target_find(&b.env, "cortex-m4")};
+	build_check(&b, qn_plan_make(b.g, "net", &how, &b.arena, &p) == QN_OK);
+	assert_int_equal(p->nstep, 1);
+	assert_string_equal(qn_step_function(p->g, &p->step[0], &b.arena), "qn_conv2d_rows16_dsp");
+	assert_non_null(p->step[0].strip);
+	assert_int_equal(p->step[0].strip->rows, 2);
+	build_end(&b);
+}
+
 /* Others read the convolution's result: a step, or the caller. */
 static void
 test_read_twice(void **state)
@@ -134,9 +162,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_joined),
-		cmocka_unit_test(test_read_twice),
-		cmocka_unit_test(test_no_gain),
+		cmocka_unit_test(test_joined),     cmocka_unit_test(test_joined_wide),
+		cmocka_unit_test(test_read_twice), cmocka_unit_test(test_no_gain),
 		cmocka_unit_test(test_rows),
 	};
 

@@ -33,7 +33,8 @@ errors(void **state)
 	assert_string_equal(qn_diag_get(r.ctx, qn_diag_count(r.ctx) - 1).id, "widen.ranges");
 	o.dynamic = "op:dense"; /* all layers */
 	assert_int_equal(qn_compile(r.m, &o), QN_OK);
-	assert_string_equal(qn_diag_get(r.ctx, qn_diag_count(r.ctx) - 1).id, "widen.settled");
+	assert_string_equal(qn_diag_get(r.ctx, qn_diag_count(r.ctx) - 2).id, "widen.settled");
+	assert_string_equal(qn_diag_get(r.ctx, qn_diag_count(r.ctx) - 1).id, "accuracy.low");
 	o.dynamic = NULL;
 	assert_int_equal(qn_compile(r.m, &o), QN_EUSAGE);
 	assert_string_equal(qn_diag_get(r.ctx, qn_diag_count(r.ctx) - 1).id, "option.late");
