@@ -132,11 +132,8 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_shape_is_input),
-		T(test_shape_that_is_not),
-		T(test_input_dim),
-		T(test_open_dimension),
-		T(test_other_batch),
+		T(test_shape_is_input), T(test_shape_that_is_not), T(test_input_dim),
+		T(test_open_dimension), T(test_other_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
