@@ -136,11 +136,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_dangling),
-		TEST(test_refused),
-		TEST(test_refused_why),
-		TEST(test_refused_once),
-		TEST(test_body_behind),
+		TEST(test_dangling),     TEST(test_refused),     TEST(test_refused_why),
+		TEST(test_refused_once), TEST(test_body_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
