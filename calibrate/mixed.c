@@ -161,7 +161,9 @@ find_limits(mixer *x, qn_arena *a)
 {
 	const qn_graph *g = x->two->symbolic;
 
-	for (int s = REST; s <= LAYER; s++) {
+	for (int k = REST; k <= LAYER; k++) {
+		const side s = k == REST ? REST : LAYER;
+
 		x->limit[s] = QN_NEW(a, qn_id, x->g[s]->n);
 		for (qn_id id = 1; id < g->n; id++) {
 			const qn_id q = qn_two_forms_limited(x->two, id);
