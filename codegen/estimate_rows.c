@@ -91,7 +91,7 @@ static const qn_kernel_figure portable[] = {
 static const qn_kernel_figure dsp[] = {
 	{FIGURE("qn_conv2d_rows16_dsp", 16, 20000, 1070, 3000)},
 	{FIGURE("qn_depthwise_rows16_dsp", 16, 24000, 4000, 0)},
-	{FIGURE("qn_dense_wide_dsp", 16, 18000, 1420, 0)},
+	{FIGURE("qn_dense_rows16_dsp", 16, 18000, 1420, 0)},
 	{FIGURE("qn_conv2d_blocks_dsp", 4, 18300, 850, 2650), .block = 9060},
 	{FIGURE("qn_conv2d_blocks_rows_dsp", 8, 23000, 993, 1600), .block = 7900},
 	{FIGURE("qn_conv2d_blocks_rows_dsp", 4, 23000, 1055, 3000), .block = 9400},

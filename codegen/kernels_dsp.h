@@ -24,17 +24,17 @@ typedef struct qn_dense_dsp_packed {
 	int32_t nw;
 } qn_dense_dsp_packed;
 
-typedef struct qn_dense_wide_packed {
-	qn_dense_wide_args args;
+typedef struct qn_dense_rows16_packed {
+	qn_dense_rows16_args args;
 	int32_t nw;
-} qn_dense_wide_packed;
+} qn_dense_rows16_packed;
 
 /* relu: where no value is below the zero point; over: where the result may lie where the operand does. */
 const char *qn_fits_conv2d_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_apart_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_rows16_dsp(const qn_step_facts *f);
 const char *qn_fits_depthwise_rows16_dsp(const qn_step_facts *f);
-const char *qn_fits_dense_wide_dsp(const qn_step_facts *f);
+const char *qn_fits_dense_rows16_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_over_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_relu_dsp(const qn_step_facts *f);
 const char *qn_fits_conv2d_relu_over_dsp(const qn_step_facts *f);
@@ -58,7 +58,7 @@ void *qn_pack_conv2d_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_conv2d_apart_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_conv2d_rows16_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise_rows16_dsp(const qn_step_facts *f, qn_arena *a);
-void *qn_pack_dense_wide_dsp(const qn_step_facts *f, qn_arena *a);
+void *qn_pack_dense_rows16_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise3_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_depthwise_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_winograd_dsp(const qn_step_facts *f, qn_arena *a);
@@ -66,7 +66,7 @@ void *qn_pack_dense_dsp(const qn_step_facts *f, qn_arena *a);
 void *qn_pack_dense_long_dsp(const qn_step_facts *f, qn_arena *a);
 size_t qn_work_conv2d_dsp(const void *args);
 size_t qn_work_conv2d_rows16_dsp(const void *args);
-size_t qn_work_dense_wide_dsp(const void *args);
+size_t qn_work_dense_rows16_dsp(const void *args);
 /* What it wants more where its result lies over its operand: rows of that. */
 size_t qn_ring_conv2d_dsp(const void *args);
 size_t qn_work_winograd_dsp(const void *args);

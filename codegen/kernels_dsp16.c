@@ -5,44 +5,6 @@
 
 enum { LARGEST = 1 << 15, PIXELS = 2, LEAST_SHIFT = 17 }; /* of a value; at a time; of 15 bits */
 
-/* A layer: weights [channels, depth], and what rescales the sums. */
-typedef struct wide_layer {
-	const qn_tensor *w, *bias; /* w is NULL when it varies or has not 8 bits */
-	const qn_requantize_args *r;
-	int64_t depth;
-	int32_t channels, zi;
-} wide_layer;
-
-static wide_layer
-layer_of(const qn_step_facts *f, int32_t channels, int64_t depth, int32_t zi)
-{
-	const qn_node *w = qn_graph_node(f->g, f->step->in[1]);
-
-	return (wide_layer){.w = w->op == QN_OP_const && w->type->elem->bits == 8 ? w->value : NULL,
-			    .bias = f->core->nin > 2 ? qn_graph_node(f->g, f->step->in[2])->value
-						     : NULL,
-			    .r = f->step->epilogue[0].args,
-			    .depth = depth,
-			    .channels = channels,
-			    .zi = zi};
-}
-
-static wide_layer
-conv_of(const qn_step_facts *f)
-{
-	const qn_conv2d_args *a = qn_dsp_conv_args(f);
-
-	return layer_of(f, a->out_c, (int64_t)a->k_h * a->k_w * (a->in_c / a->groups), a->zi);
-}
-
-static wide_layer
-dense_of(const qn_step_facts *f)
-{
-	const qn_dense_args *a = f->step->args;
-
-	return layer_of(f, a->out, a->in, a->zi);
-}
-
 /* Inputs that the kernels read. */
 static int64_t
 size_of(int64_t depth)
@@ -52,22 +14,16 @@ size_of(int64_t depth)
 
 /* The largest sum of a channel, with its bias. */
 static int64_t
-largest(const wide_layer *l, int64_t o)
+largest(const qn_layer *l, int64_t o)
 {
 	const int64_t bias = l->bias != NULL ? qn_tensor_i64(l->bias, o) : 0;
-	int64_t sum = 0;
 
-	for (int64_t k = 0; k < l->depth; k++) {
-		const int64_t w = qn_tensor_i64(l->w, o * l->depth + k);
-
-		sum += w < 0 ? -w : w;
-	}
-	return LARGEST * sum + (bias < 0 ? -bias : bias);
+	return LARGEST / 128 * qn_layer_reach(l, o) + (bias < 0 ? -bias : bias);
 }
 
 /* The 15 bits of channel o's multiplier, as qn_apply64 takes them, and the shift after them. */
 static int32_t
-reduced(const wide_layer *l, int64_t o, int32_t *shift)
+reduced(const qn_layer *l, int64_t o, int32_t *shift)
 {
 	const int64_t i = l->r->mult_n == 1 ? 0 : o;
 	const int32_t m = l->r->mult[i];
@@ -77,11 +33,12 @@ reduced(const wide_layer *l, int64_t o, int32_t *shift)
 }
 
 static const char *
-differs(const qn_step_facts *f, const wide_layer *l)
+differs(const qn_step_facts *f, const qn_layer *l)
 {
 	int32_t shift;
 
-	if (l->w == NULL || (f->core->nin > 2 && l->bias == NULL) || l->zi != 0 || l->r->zo != 0)
+	if (l->w == NULL || l->bits != 8 || (f->core->nin > 2 && l->bias == NULL) || l->zi != 0 ||
+	    l->r->zo != 0)
 		return "its weights are not constants of 8 bits, or its data has a zero point";
 	if (l->r->mode != QN_RQ_DOUBLE && l->r->mode != QN_RQ_SINGLE)
 		return "its ties are not rounded up";
@@ -98,7 +55,7 @@ differs(const qn_step_facts *f, const wide_layer *l)
 const char *
 qn_fits_conv2d_rows16_dsp(const qn_step_facts *f)
 {
-	const wide_layer l = conv_of(f);
+	const qn_layer l = qn_layer_of_conv(f, 0);
 
 	return qn_dsp_conv_args(f)->groups != 1 ? "its channels are in groups" : differs(f, &l);
 }
@@ -107,7 +64,7 @@ const char *
 qn_fits_depthwise_rows16_dsp(const qn_step_facts *f)
 {
 	const qn_conv2d_args *a = qn_dsp_conv_args(f);
-	const wide_layer l = conv_of(f);
+	const qn_layer l = qn_layer_of_conv(f, 0);
 
 	if (a->groups != a->in_c || a->out_c != a->in_c)
 		return "it is not depthwise";
@@ -115,9 +72,9 @@ qn_fits_depthwise_rows16_dsp(const qn_step_facts *f)
 }
 
 const char *
-qn_fits_dense_wide_dsp(const qn_step_facts *f)
+qn_fits_dense_rows16_dsp(const qn_step_facts *f)
 {
-	const wide_layer l = dense_of(f);
+	const qn_layer l = qn_layer_of_dense(f, 0);
 
 	return ((const qn_dense_args *)f->step->args)->zw != 0 ? "its weights have a zero point"
 							       : differs(f, &l);
@@ -125,7 +82,7 @@ qn_fits_dense_wide_dsp(const qn_step_facts *f)
 
 /* Two inputs of two channels from o on, those beyond the ends 0. */
 static uint32_t
-two_of_two(const wide_layer *l, int64_t o, int64_t k)
+two_of_two(const qn_layer *l, int64_t o, int64_t k)
 {
 	uint32_t word = 0;
 
@@ -139,7 +96,7 @@ two_of_two(const wide_layer *l, int64_t o, int64_t k)
 
 /* Bias, multiplier and e of a channel. */
 static uint32_t *
-put_scale(const wide_layer *l, int64_t o, uint32_t *to)
+put_scale(const qn_layer *l, int64_t o, uint32_t *to)
 {
 	const bool beyond = o >= l->channels;
 	int32_t shift = LEAST_SHIFT;
@@ -154,7 +111,7 @@ put_scale(const wide_layer *l, int64_t o, uint32_t *to)
 
 /* Blocks of so many channels: words of two channels and two inputs, then scales. */
 static uint32_t *
-put_blocks(const wide_layer *l, int32_t channels, uint32_t *to)
+put_blocks(const qn_layer *l, int32_t channels, uint32_t *to)
 {
 	for (int64_t o = 0; o < l->channels; o += channels) {
 		for (int64_t k = 0; k < size_of(l->depth); k += 2)
@@ -168,7 +125,7 @@ put_blocks(const wide_layer *l, int32_t channels, uint32_t *to)
 
 /* Packed arguments, all but the constants. */
 static qn_dsp_packed *
-packed(const qn_step_facts *f, const wide_layer *l, qn_arena *a)
+packed(const qn_step_facts *f, const qn_layer *l, qn_arena *a)
 {
 	qn_dsp_packed *p = qn_dsp_conv_packed(f, a);
 
@@ -180,7 +137,7 @@ packed(const qn_step_facts *f, const wide_layer *l, qn_arena *a)
 void *
 qn_pack_conv2d_rows16_dsp(const qn_step_facts *f, qn_arena *a)
 {
-	const wide_layer l = conv_of(f);
+	const qn_layer l = qn_layer_of_conv(f, 0);
 	qn_dsp_packed *p = packed(f, &l, a);
 	uint32_t *to =
 		QN_NEW(a, uint32_t, (size_t)((l.channels + 3) / 4 * (size_of(l.depth) + 12)));
@@ -195,7 +152,7 @@ void *
 qn_pack_depthwise_rows16_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	static const int8_t place[4] = {0, 2, 1, 3}; /* of channels in a word */
-	const wide_layer l = conv_of(f);
+	const qn_layer l = qn_layer_of_conv(f, 0);
 	qn_dsp_packed *p = packed(f, &l, a);
 	uint32_t *to = QN_NEW(a, uint32_t, (size_t)((l.channels + 3) / 4 * (l.depth + 12)));
 
@@ -223,15 +180,15 @@ qn_work_conv2d_rows16_dsp(const void *args)
 }
 
 void *
-qn_pack_dense_wide_dsp(const qn_step_facts *f, qn_arena *a)
+qn_pack_dense_rows16_dsp(const qn_step_facts *f, qn_arena *a)
 {
 	const qn_dense_args *d = f->step->args;
-	const wide_layer l = dense_of(f);
-	qn_dense_wide_packed *p = QN_NEW(a, qn_dense_wide_packed, 1);
+	const qn_layer l = qn_layer_of_dense(f, 0);
+	qn_dense_rows16_packed *p = QN_NEW(a, qn_dense_rows16_packed, 1);
 	uint32_t *w =
 		QN_NEW(a, uint32_t, (size_t)((l.channels + 7) / 8 * (2 * size_of(l.depth) + 24)));
 
-	p->args = (qn_dense_wide_args){.batch = d->batch, .in = d->in, .out = d->out};
+	p->args = (qn_dense_rows16_args){.batch = d->batch, .in = d->in, .out = d->out};
 	p->args.lo = l.r->lo;
 	p->args.hi = l.r->hi;
 	p->args.w = w;
@@ -240,9 +197,9 @@ qn_pack_dense_wide_dsp(const qn_step_facts *f, qn_arena *a)
 }
 
 size_t
-qn_work_dense_wide_dsp(const void *args)
+qn_work_dense_rows16_dsp(const void *args)
 {
-	const qn_dense_wide_args *a = args;
+	const qn_dense_rows16_args *a = args;
 
 	return a->in % 4 == 0 ? 0 : (size_t)size_of(a->in) * sizeof(int16_t);
 }

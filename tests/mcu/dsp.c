@@ -225,12 +225,12 @@ draw_conv16(job *j)
 static void
 draw_dense16(job *j)
 {
-	j->wide = (qn_dense_wide_args){.batch = pick(1, 3),
-				       .in = pick(1, 120),
-				       .out = pick(1, 20),
-				       .lo = -32768,
-				       .hi = pick(0, 32767),
-				       .w = w};
+	j->wide = (qn_dense_rows16_args){.batch = pick(1, 3),
+					 .in = pick(1, 120),
+					 .out = pick(1, 20),
+					 .lo = -32768,
+					 .hi = pick(0, 32767),
+					 .w = w};
 	draw_halves(halves, x, BYTES);
 	j->a = halves;
 	draw_words16((j->wide.in + 3) / 4 * 8, 0, 8);

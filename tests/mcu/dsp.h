@@ -38,7 +38,7 @@ typedef struct job {
 	int four;         /* weights have 4 bits; a pool gives the largest values */
 	qn_dsp_args conv; /* depthwise and Winograd's, too */
 	qn_dense_dsp_args dense;
-	qn_dense_wide_args wide;
+	qn_dense_rows16_args wide;
 	qn_pool_args pool;
 	qn_matmul_args matmul;
 	const int8_t *x;

@@ -76,7 +76,7 @@ RUN(const job *j)
 		qn_depthwise_rows16_dsp(&j->conv, j->a, (int16_t *)(void *)j->z);
 		break;
 	case JOB_DENSE16:
-		qn_dense_wide_dsp(&j->wide, j->a, j->work, (int16_t *)(void *)j->z);
+		qn_dense_rows16_dsp(&j->wide, j->a, j->work, (int16_t *)(void *)j->z);
 		break;
 	case JOB_WINOGRAD:
 		(j->relu ? qn_winograd_relu_dsp : qn_winograd_dsp)(&j->conv, x, j->work, j->z);

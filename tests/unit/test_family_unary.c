@@ -70,7 +70,7 @@ static const curve curves[] = {
 	{QN_OP_silu, silu, 6.0 / 32768, 6.0 / 32768, 1.5},
 	{QN_OP_silu, silu, 60.0 / 32768, 60.0 / 32768, 1.5},
 	{QN_OP_exp, exp, 1.0 / 32768, 2.8 / 32768, 1.5},
-	{QN_OP_exp, exp, 8.0 / 32768, 2.8 / 32768, 1.5}, /* most results are beyond the codes */
+	{QN_OP_exp, exp, 8.0 / 32768, 2.8 / 32768, 1.5}, /* most results are out of range */
 	{QN_OP_neg, NULL, 1.0 / 32768, 1.0 / 32768, 1.0},
 	{QN_OP_log, logarithm, 1000.0 / 32767, 6.91 / 32767, 1.5},
 	{QN_OP_sqrt, root, 1000.0 / 32767, 31.7 / 32767, 1.5},

@@ -15,8 +15,8 @@ call(const char *name, const qn_step *s, const int8_t *const *x, void *work, int
 		qn_conv2d_rows16_dsp(s->args, in, work, out);
 	else if (strcmp(name, "qn_depthwise_rows16_dsp") == 0)
 		qn_depthwise_rows16_dsp(s->args, in, out);
-	else if (strcmp(name, "qn_dense_wide_dsp") == 0)
-		qn_dense_wide_dsp(s->args, in, work, out);
+	else if (strcmp(name, "qn_dense_rows16_dsp") == 0)
+		qn_dense_rows16_dsp(s->args, in, work, out);
 	else
 		return false;
 	return true;
@@ -106,7 +106,7 @@ test_dense(void **state)
 			.x_lo = -128,
 			.x_hi = 127,
 		};
-		assert_string_equal(check_layer(&b, &l, "cortex-m4", call), "qn_dense_wide_dsp");
+		assert_string_equal(check_layer(&b, &l, "cortex-m4", call), "qn_dense_rows16_dsp");
 		build_end(&b);
 	}
 }
