@@ -7,7 +7,7 @@
 #include "codegen/layer.h"
 #include "runtime/kernels/vector_conv.h"
 #include "runtime/kernels/vector_dense.h"
-#include "runtime/kernels/vector_depthwise.h"
+#include "runtime/kernels/vector_depthwise_images.h"
 #include "runtime/kernels/vector_wide.h"
 
 /* Packed arguments, how many entries their arrays have, and bits of a weight. */

@@ -4,6 +4,7 @@
 #ifndef QN_TESTS_MCU_DSP_H
 #define QN_TESTS_MCU_DSP_H
 
+#include "runtime/kernels/dsp_conv.h"
 #include "runtime/kernels/dsp_conv16.h"
 #include "runtime/kernels/dsp_dense.h"
 #include "runtime/kernels/dsp_dense_long.h"

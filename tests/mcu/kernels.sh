@@ -65,5 +65,5 @@ if [ "$kernels" = scalar ] && command -v riscv64-unknown-elf-gcc >/dev/null && c
 		board "rv32imc, gcc $level" "$compiler $level" "$compiler -T virt.ld $source/bench/mcu/start_riscv.c" 3 "qemu-system-riscv32 -M virt -bios none"
 	done
 fi
-[ $ran -gt 0 ] || exit 77
+[ $ran -gt 0 ] || [ $result -ne 0 ] || exit 77
 exit $result

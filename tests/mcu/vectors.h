@@ -5,7 +5,7 @@
 #define QN_TESTS_MCU_VECTORS_H
 
 #include "runtime/kernels/vector_dense.h"
-#include "runtime/kernels/vector_depthwise.h"
+#include "runtime/kernels/vector_depthwise_images.h"
 #include "runtime/kernels/vector_elementwise.h"
 #include "runtime/kernels/vector_matmul.h"
 #include "runtime/kernels/vector_matmul8.h"

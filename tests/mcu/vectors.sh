@@ -85,5 +85,5 @@ host() {
 rm -f "$work/host"
 host avx2 20 -mavx2
 host avx512_vnni 21 "-mavx2 -mavx512f -mavx512vnni"
-[ $ran -gt 0 ] || exit 77
+[ $ran -gt 0 ] || [ $result -ne 0 ] || exit 77
 exit $result
