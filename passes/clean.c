@@ -7,6 +7,7 @@
  *   batch_norm(x)                      ->  bias_add(conv2d(x, w' [C,1,1,1] {groups=C}), b')
  *   cast(bool x) to f32                ->  where(x, 1, 0)
  *   x + 0, 0 + x, x - 0, x * 1, 1 * x, x / 1   ->  x, where it has the result's shape
+ *   concat(x, empty, y)                ->  concat(x, y); concat(x, empty)  ->  x
  *   get(top_k(x))                      ->  top_k_indices(x), or gather_elements(x, top_k_indices(x)), which can be quantized
  *   add(conv2d(…) or dense(…), const of C elements along the last axis)  ->  bias_add
  *   matmul(x, const [1,K,C])                                            ->  matmul(x, const [K,C])
@@ -282,6 +283,24 @@ drop_neutral(qn_rw *rw, const qn_match *m)
 	return qn_rw_decline(rw, "no operand is a neutral constant");
 }
 
+/* concat(x, empty, y) -> concat(x, y). Rotary embeddings leave an empty rest where they turn whole heads. */
+static qn_id
+drop_empty(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	qn_id *in = QN_NEW(qn_rw_model(rw)->scratch, qn_id, n->nin);
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n->nin; i++)
+		if (qn_type_count(qn_rw_node(rw, n->in[i])->type) != 0)
+			in[kept++] = n->in[i];
+	if (kept == n->nin || kept == 0 || n->type->elem->kind != QN_ELEM_PLAIN)
+		return qn_rw_decline(rw, "no operand is empty, or all are, or it is quantized");
+	if (kept == 1)
+		return in[0];
+	return qn_rw_add(rw, QN_OP_concat, qn_rw_name(rw, m->root), kept, in, n->attr, NULL);
+}
+
 /* get(top_k(x)) -> the indices that it finds, or the elements there */
 static qn_id
 part_of_top_k(qn_rw *rw, const qn_match *m)
@@ -322,6 +341,7 @@ static const qn_rule rules[] = {
 	{"subtract-nothing", QN_P_OPN(sub, ROOT), drop_neutral},
 	{"multiply-by-one", QN_P_OPN(mul, ROOT), drop_neutral},
 	{"divide-by-one", QN_P_OPN(div, ROOT), drop_neutral},
+	{"concat-nothing", QN_P_OPN(concat, ROOT), drop_empty},
 	{"part-of-top-k", QN_P_OP(get, ROOT, QN_P_ARGS(QN_P_OPN(top_k, X))), part_of_top_k},
 	{"mask-to-where", QN_P_OPN(cast, ROOT), mask_to_where},
 	{"batch-norm-to-conv2d", BN(QN_P_ANY(X)), batch_norm_to_conv},
