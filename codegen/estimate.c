@@ -4,6 +4,7 @@
  *   layer        result * (elements of the result) + mac * MACs + window * (pixels * inputs of a window)
  *   depthwise    result, mac, window * (elements of operand 0), row * (rows of the result * channels)
  *   in blocks    also block * (elements of the result * blocks of weights that each of them sums)
+ *   scatters     result * (elements of the updates) + mac * (elements of operand 0)
  *   others       result * (elements of the result) + mac * (elements of operand 0)
  *
  * Each as often as the step runs.  Loops that start, padding that is skipped and the call itself are in the
@@ -84,6 +85,8 @@ instructions_of(const qn_target_figures *t, const qn_graph *g, const qn_node *n,
 		k = work_of_layer(g, n, macs, name != NULL && strstr(name, "depthwise") != NULL);
 	else if (n->nin > 0)
 		k.macs = count_of(qn_graph_node(g, n->in[0])->type);
+	if (n->op == QN_OP_scatter_nd || n->op == QN_OP_scatter_elements)
+		k.result = count_of(qn_graph_node(g, n->in[2])->type);
 	const qn_kernel_figure *f = qn_kernel_figure_of(t, name != NULL ? name : "",
 							bits_of(g, n, has_weights), &percent);
 	return weigh(f != NULL ? f : &unknown, &k, percent);
