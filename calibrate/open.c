@@ -261,7 +261,7 @@ fetch_host(const qn_source *s, size_t index, qn_arena *tmp, void *dst)
 	qn_lock_release(h->lock);
 	if (code == 0)
 		return QN_OK;
-	return qn_report(tmp->env, QN_EINVALID, "data.callback", s->name,
+	return qn_report(tmp->env, QN_EIO, "data.callback", s->name,
 			 "the host program has no sample %zu: its function returned %d", index,
 			 code);
 }

@@ -88,7 +88,7 @@ qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, int64_t
 		return;
 	*scale = 1;
 	if (n->op == QN_OP_custom) {
-		*scale = qn_custom_desc(n)->fixed_scale;
+		*scale = (double)(float)qn_custom_desc(n)->fixed_scale; /* as types hold it */
 		*zp = qn_custom_desc(n)->fixed_zero_point;
 	}
 	for (size_t i = 0; i < QN_COUNT(fixed); i++) {

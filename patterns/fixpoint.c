@@ -7,6 +7,8 @@
 #include "patterns/fixpoint.h"
 
 #include "ir/diag.h"
+#include "ir/limits.h"
+#include "ir/progress.h"
 #include "patterns/reading.h"
 #include "patterns/rewrite.h"
 
@@ -113,6 +115,7 @@ rebuild(pass *p)
 {
 	const qn_graph *g = p->src;
 	const qn_index *ix = p->groups.index;
+	const uint64_t most = qn_limit(p->m->env, QN_LIMIT_NODES);
 
 	for (qn_id id = 1; id < g->n; id++) {
 		qn_node n = *qn_graph_node(g, id);
@@ -129,6 +132,8 @@ rebuild(pass *p)
 			p->map[id] = call_back(p, &p->match[number - 1], p->map[id]);
 		if (p->map[id] == 0)
 			return QN_EINVALID;
+		if (p->dst->n > most)
+			return qn_limit_report(p->m->env, QN_LIMIT_NODES, p->rule->name, p->dst->n);
 	}
 	qn_graph_copy_outputs(p->dst, g, p->map);
 	return QN_OK;
@@ -170,6 +175,7 @@ run_rounds(qn_model *m, const qn_fixpoint_rule *rules, size_t n, const qn_matche
 					"the rules still change the graph after %d passes; mark a "
 					"rule that matches its own result to run once",
 					(int)QN_MAX_PASSES);
+			QN_TRY(qn_progress(m->env, "rewrite", *passes, QN_MAX_PASSES));
 			p.arena = qn_arena_child(m->scratch);
 			qn_status status = run_pass(&p, like);
 			++*passes;

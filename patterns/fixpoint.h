@@ -27,7 +27,7 @@ typedef struct qn_fixpoint_rule {
 } qn_fixpoint_rule;
 
 /* Rewrites the entry graph of the model.  Errors: rewrite.fixpoint after QN_MAX_PASSES,
- * rewrite.type, rewrite.callback, pattern.limit; the model is as it was then.  *passes (may be
+ * rewrite.type, rewrite.callback, pattern.limit, limit.nodes; the model is as it was then.  *passes (may be
  * NULL): how many were run. */
 qn_status qn_rewrite_to_fixpoint(qn_model *m, const qn_fixpoint_rule *rules, size_t n,
 				 const qn_matcher *like, size_t *passes) QN_MUST_CHECK;

@@ -78,6 +78,7 @@ typedef void qn_log_fn(void *user, const char *line);
  *
  *   "passes"     passes of qn_compile
  *   "samples"    samples that are checked before a calibration
+ *   "rewrite"    passes of qn_rewrite_model over the graph, of at most 100
  *   "calibrate"  batches that a calibration observes, in each pass over the samples
  *   "search"     partitions whose scales a calibrate callback finds
  *   "run", "measure", "noise"     batches of qn_run, qn_measure, qn_measure_noise

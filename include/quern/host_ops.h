@@ -84,7 +84,7 @@ typedef struct qn_op_desc {
 	const char *name; /* "acme.softsign": has a dot, which no built-in operator has */
 	unsigned min_inputs, max_inputs; /* 1 … 32 */
 	qn_op_behaviour behaviour;
-	double fixed_scale; /* of FIXED: positive */
+	double fixed_scale; /* of FIXED: positive; the nearest f32 is taken */
 	int64_t fixed_zero_point;
 	size_t nattr; /* at most 8 */
 	const qn_op_attr *attr;

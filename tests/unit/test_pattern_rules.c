@@ -143,6 +143,32 @@ test_rewrite_once(void **state)
 	assert_int_equal(passes, QN_MAX_PASSES);
 }
 
+static qn_id
+twice(void *user, qn_graph *g, const qn_match *m, const qn_graph *before, qn_id root)
+{
+	qn_id x = bound_to(m, "x");
+
+	(void)user, (void)before, (void)root;
+	x = qn_graph_op(g, QN_OP_relu, NULL, 1, &x, NULL, NULL);
+	return qn_graph_op(g, QN_OP_relu, NULL, 1, &x, NULL, NULL);
+}
+
+/* A rule that doubles the graph ends at the limit, long before memory does. */
+static void
+test_rewrite_grows(void **state)
+{
+	const text_rule doubling = {"relu(x)", twice, 0};
+
+	(void)state;
+	read_model("graph @main(%x: tensor<4xf32>) {\n  %y = relu %x\n  return %y\n}\n");
+	rg->env.limits.nodes = 1000;
+	const qn_graph *before = rg->g;
+	assert_int_equal(rewrite_with(1, &doubling), QN_EBUDGET);
+	assert_string_equal(rg->diags.item[0].id, "limit.nodes");
+	assert_ptr_equal(rg->g, before);
+	assert_in_range(passes, 8, 10);
+}
+
 /* What is made anew in the same way is no change: the graph stays the very same. */
 static void
 test_rewrite_identity(void **state)
@@ -230,9 +256,10 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_rewrite_once),   TEST(test_rewrite_identities),
-		TEST(test_rewrite_chain),  TEST(test_rewrite_identity),
-		TEST(test_rewrite_errors), TEST(test_rewrite_slots),
+		TEST(test_rewrite_once),  TEST(test_rewrite_identities),
+		TEST(test_rewrite_chain), TEST(test_rewrite_identity),
+		TEST(test_rewrite_grows), TEST(test_rewrite_errors),
+		TEST(test_rewrite_slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
