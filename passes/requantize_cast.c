@@ -3,15 +3,35 @@
  *
  *   cast(x : u8) : f32                  ->  dequantize(scast(x) : <u8:f32, 1>)
  *   cast(x : bool) : f32                ->  the same of cast(x) : i8 in a file of a quantized graph
+ *   cast(x : i64) : f32                 ->  the same of cast(x) : i32
  *   cast(dequantize(x : <…, 1>)) : u8   ->  scast(x), where all values of x are such integers */
 #include "passes/requantize_gaps.h"
 
-/* Quantized values with scale 1 and zero point 0, stored as e is; of bool as i8, from 0 to 1. */
+/* What holds the integers of a type; QN_NPLAIN: nothing that is quantized does. */
+static qn_plain
+held_as(qn_plain plain)
+{
+	static const struct {
+		qn_plain from, to;
+	} rows[] = {
+		{QN_PLAIN_bool, QN_PLAIN_i8}, {QN_PLAIN_u8, QN_PLAIN_u8},
+		{QN_PLAIN_i8, QN_PLAIN_i8},   {QN_PLAIN_i16, QN_PLAIN_i16},
+		{QN_PLAIN_u16, QN_PLAIN_i32}, {QN_PLAIN_i32, QN_PLAIN_i32},
+		{QN_PLAIN_u32, QN_PLAIN_i32}, {QN_PLAIN_i64, QN_PLAIN_i32},
+	};
+
+	for (size_t i = 0; i < QN_COUNT(rows); i++)
+		if (rows[i].from == plain)
+			return rows[i].to;
+	return QN_NPLAIN;
+}
+
+/* Quantized values with scale 1 and zero point 0, stored as held_as says; of bool from 0 to 1. */
 static const qn_elem *
 units(qn_model *m, const qn_elem *e, const char *place)
 {
 	const bool truth = e->plain == QN_PLAIN_bool;
-	const qn_plain_info *info = &qn_plain_table[truth ? QN_PLAIN_i8 : e->plain];
+	const qn_plain_info *info = &qn_plain_table[held_as(e->plain)];
 	qn_elem d = qn_elem_desc(info->bits, info->is_signed);
 	const qn_elem *out = NULL;
 
@@ -29,9 +49,8 @@ units(qn_model *m, const qn_elem *e, const char *place)
 static bool
 becomes_units(const qn_rw *rw, const qn_elem *e)
 {
-	return e->kind == QN_ELEM_PLAIN &&
-	       (e->plain == QN_PLAIN_u8 || e->plain == QN_PLAIN_i8 || e->plain == QN_PLAIN_i16 ||
-		(e->plain == QN_PLAIN_bool && fills(rw)));
+	return e->kind == QN_ELEM_PLAIN && held_as(e->plain) != QN_NPLAIN &&
+	       (e->plain != QN_PLAIN_bool || fills(rw));
 }
 
 qn_id
@@ -45,15 +64,15 @@ qn_rqz_cast(qn_rw *rw, const qn_match *m)
 	if (qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is to stay in float");
 	if (!qn_type_is_f32(n->type) || !becomes_units(rw, e))
-		return qn_rw_decline(rw, "it does not convert u8, i8 or i16 to float values");
+		return qn_rw_decline(rw, "it does not convert integers to float values");
 	qn_types *t = &qn_rw_model(rw)->types;
 	const qn_elem *unit = units(qn_rw_model(rw), e, name);
 	if (unit == NULL)
 		return qn_rw_decline(rw, "no type represents them");
 	qn_id x = n->in[0];
-	if (e->plain == QN_PLAIN_bool)
+	if (held_as(e->plain) != e->plain)
 		x = qn_rw_add(rw, QN_OP_cast, NULL, 1, &x, NULL,
-			      qn_type_with_elem(t, from, qn_elem_plain(t, QN_PLAIN_i8)));
+			      qn_type_with_elem(t, from, qn_elem_plain(t, held_as(e->plain))));
 	x = x != 0 ? qn_rw_add(rw, QN_OP_scast, NULL, 1, &x, NULL, qn_type_with_elem(t, from, unit))
 		   : 0;
 	return x != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &x, NULL, NULL) : 0;
