@@ -125,6 +125,9 @@ typedef struct qn_plan_opts {
 qn_status qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *opts, qn_arena *a,
 		       qn_plan **out) QN_MUST_CHECK;
 
+/* emit.function: the C function of a custom operator or kernel may meet a name of the program. */
+qn_status qn_emit_check_custom(const qn_plan *p) QN_MUST_CHECK;
+
 /* The graph whose nodes are steps on the target: flat, of i8 where its kernels know no other, and the nodes of
  * each loop together (inline.h, signed.h, loops.h).  In arena a, or g itself. */
 qn_status qn_plan_graph(const qn_graph *g, const qn_target *target, qn_arena *a,

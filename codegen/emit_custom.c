@@ -7,6 +7,10 @@
  *           acme_softsign_s8(net_act_param, x, s + 64);
  *   } */
 #include "codegen/emitter.h"
+
+#include <string.h>
+
+#include "ir/diag.h"
 #include "ir/custom.h"
 #include "runtime/impl_args.h"
 #include "runtime/override.h"
@@ -18,13 +22,27 @@ typedef struct host_function {
 	int32_t nparam;
 } host_function;
 
+/* Where networks share a C file, the first one has the text; another text of this name does not compile. */
+static void
+put_guard(qn_emitter *e, const host_function *f)
+{
+	const unsigned crc = qn_crc32(0, f->text, strlen(f->text));
+
+	qn_buff(&e->host, "#ifndef %s_%08x_is_here\n#define %s_%08x_is_here\n", f->name, crc,
+		f->name, crc);
+}
+
 static void
 put_function(qn_emitter *e, const host_function *f)
 {
 	if (qn_map_gets(&e->host_ops, f->name) != NULL)
 		return;
 	qn_map_puts(&e->host_ops, f->name, e);
+	if (e->shares)
+		put_guard(e, f);
 	qn_buff(&e->host, "/* %s */\n%s\n\n", f->label, f->text);
+	if (e->shares)
+		qn_buf_puts(&e->host, "#endif\n\n");
 }
 
 static void
@@ -72,3 +90,35 @@ emit_host(qn_emitter *e, const qn_step *s, const void *prepared)
 }
 
 const qn_kernel qn_host_kernel = {.emit = emit_host};
+
+/* The custom function that a step calls, NULL where there is none. */
+static const char *
+function_of(const qn_plan *p, const qn_step *s)
+{
+	const qn_node *core = qn_graph_node(p->g, s->core);
+
+	if (s->host != NULL && s->host->by != NULL)
+		return s->host->by->desc.c_name;
+	return core->op == QN_OP_custom ? qn_custom_desc(core)->integer_name : NULL;
+}
+
+qn_status
+qn_emit_check_custom(const qn_plan *p)
+{
+	const size_t n = strlen(p->name);
+
+	for (size_t i = 0; i < p->nstep; i++) {
+		const char *f = function_of(p, &p->step[i]);
+
+		if (f != NULL && strncmp(f, p->name, n) == 0 && (f[n] == '_' || f[n] == '\0'))
+			return qn_report(p->g->model->env, QN_EINVALID, "emit.function",
+					 p->step[i].name,
+					 "the custom function '%s' may meet a name of the program, "
+					 "which all begin "
+					 "with '%s_'; choose another name of the model (name of "
+					 "qn_emit_opts, the "
+					 "program with --name)",
+					 f, p->name);
+	}
+	return QN_OK;
+}

@@ -46,7 +46,7 @@ void
 qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args)
 {
 	const qn_concat_call *c = args;
-	const char *symbol = qn_emit_structs(e, s, s->kernel->args, c->part, (size_t)c->n);
+	const char *symbol = NULL; /* of all parts, as soon as one is to be moved */
 
 	for (int32_t i = 0; i < c->n; i++) {
 		const uint32_t w = e->step_of[s->in[i]];
@@ -54,6 +54,8 @@ qn_emit_concat(qn_emitter *e, const qn_step *s, const void *args)
 
 		if (w != 0 && e->plan->step[w - 1].part_of != 0)
 			continue; /* it lies there */
+		if (symbol == NULL)
+			symbol = qn_emit_structs(e, s, s->kernel->args, c->part, (size_t)c->n);
 		qn_buf_init(&part, e->arena);
 		qn_buff(&part, "%s[%d]", symbol, i);
 		qn_buff(&e->run, "\t%s(&%s", s->kernel->name,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "codegen/reserved.h"
+#include "ir/reserved.h"
 #include "ir/buf.h"
 #include "ir/tensor.h"
 

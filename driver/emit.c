@@ -237,6 +237,7 @@ qn_emit_plan(qn_emit_call *c, qn_arena *a, qn_plan **out)
 		return QN_EUSAGE;
 	QN_TRY(qn_optimize_find(c->m->env, c->opts->optimize, &how.optimize));
 	QN_TRY(qn_plan_make(qn_model_entry(c->m), name, &how, a, out));
+	QN_TRY(qn_emit_check_custom(*out));
 	warn_of_name(c->m->env, (*out)->name, name, c->opts->name != NULL, a);
 	warn_of_rounding(c->m->env, *out);
 	QN_TRY(explain(c, *out, a));

@@ -26,7 +26,8 @@ is_name(const char *s)
 	if (s == NULL)
 		return false;
 	qn_text_init(&t, "", s, strlen(s));
-	return qn_text_word(&t, &word) == strlen(s) && strchr(s, '.') != NULL;
+	return qn_text_word(&t, &word) == strlen(s) && strchr(s, '.') != NULL &&
+	       strchr(s, '.')[1] != '\0';
 }
 
 static bool
@@ -61,6 +62,7 @@ problem(const qn_env *env, const qn_op_desc *d)
 {
 	bool one_input = d->min_inputs == 1 && d->max_inputs == 1;
 	bool has_integer = d->run_integer != NULL;
+	const char *why = NULL;
 	qn_op op;
 
 	if (!is_name(d->name))
@@ -82,8 +84,10 @@ problem(const qn_env *env, const qn_op_desc *d)
 	    (d->integer_name != NULL) != has_integer)
 		return "an integer function needs prepare, run_integer, integer_name and "
 		       "integer_text";
-	if (has_integer && strstr(d->integer_text, d->integer_name) == NULL)
-		return "integer_text does not define integer_name";
+	if (has_integer)
+		why = qn_host_function_problem(env, d->integer_name, d->integer_text);
+	if (why != NULL)
+		return why;
 	if (d->behaviour == QN_OP_FIXED && !(d->fixed_scale > 0 && d->fixed_scale < 1e30))
 		return "fixed_scale must be positive";
 	if (d->nattr > QN_MAX_OP_ATTRS)
@@ -144,6 +148,8 @@ qn_custom_register(qn_env *env, qn_arena *a, const qn_op_desc *desc)
 	c->desc.attr = NULL; /* the rows hold them */
 	c->desc.integer_name = copy(a, desc->integer_name);
 	c->desc.integer_text = copy(a, desc->integer_text);
+	c->function = (qn_host_function){c->desc.integer_name, c->desc.integer_text, NULL};
+	qn_host_function_add(env, &c->function);
 	c->next = env->customs;
 	env->customs = c;
 	return QN_OK;

@@ -8,6 +8,7 @@
 #define QN_IR_CUSTOM_H
 
 #include "ir/graph.h"
+#include "ir/host_function.h"
 #include "quern/host_ops.h"
 
 typedef struct qn_custom {
@@ -15,6 +16,7 @@ typedef struct qn_custom {
 	qn_attr_set_info attrs;
 	qn_attr_info attr[QN_MAX_OP_ATTRS];
 	qn_op_desc desc; /* texts are copies */
+	qn_host_function function;
 	const struct qn_custom *next;
 } qn_custom;
 

@@ -34,6 +34,7 @@ typedef struct qn_env {
 	 * beside them (qn_kernel_rules) */
 	struct qn_override *overrides;
 	bool allow_dequantize, interpreter_only;
+	struct qn_host_function *functions; /* of both, in C (ir/host_function.h) */
 	/* layouts of the host (ir/layout.h), the last one registered first */
 	const struct qn_layout_row *layouts;
 	/* of calibration, of the host (calibrate/method_host.c) */

@@ -112,9 +112,6 @@ is_taken(const qn_env *env, const qn_kernel_desc *d)
 		    (d->c_name != NULL && o->desc.c_name != NULL &&
 		     strcmp(o->desc.c_name, d->c_name) == 0))
 			return true;
-	for (const qn_custom *c = env->customs; d->c_name != NULL && c != NULL; c = c->next)
-		if (c->desc.integer_name != NULL && strcmp(c->desc.integer_name, d->c_name) == 0)
-			return true;
 	return false;
 }
 
@@ -134,11 +131,9 @@ problem(const qn_env *env, qn_op op, const qn_kernel_desc *d)
 		return "it needs a function (run)";
 	if ((d->c_name == NULL) != (d->c_text == NULL))
 		return "C text needs c_name and c_text";
-	if (d->c_text != NULL && (d->c_name[0] == '\0' || strstr(d->c_text, d->c_name) == NULL))
-		return "c_text does not define c_name";
 	if (is_taken(env, d))
 		return "a kernel of this name, or a function of this c_name, exists";
-	return NULL;
+	return d->c_text != NULL ? qn_host_function_problem(env, d->c_name, d->c_text) : NULL;
 }
 
 static const char *
@@ -189,6 +184,8 @@ qn_override_register(qn_env *env, qn_arena *a, qn_op op, const qn_kernel_desc *d
 		at = &(*at)->next;
 	o->next = *at;
 	*at = o;
+	o->function = (qn_host_function){o->desc.c_name, o->desc.c_text, NULL};
+	qn_host_function_add(env, &o->function);
 	return QN_OK;
 }
 
@@ -198,6 +195,7 @@ qn_override_remove(qn_env *env, const char *name)
 	for (qn_override **at = &env->overrides; *at != NULL; at = &(*at)->next) {
 		if (strcmp((*at)->desc.name, name) != 0)
 			continue;
+		qn_host_function_remove(env, &(*at)->function);
 		*at = (*at)->next;
 		return true;
 	}

@@ -7,6 +7,7 @@
 #define QN_RUNTIME_OVERRIDE_H
 
 #include "ir/graph.h"
+#include "ir/host_function.h"
 #include "quern/kernels.h"
 
 enum { QN_OVERRIDE_OPERANDS = 32 };
@@ -22,6 +23,7 @@ typedef struct qn_operand_form {
 typedef struct qn_override {
 	qn_kernel_desc desc; /* texts are copies */
 	qn_op op;
+	qn_host_function function;
 	qn_operand_form in[QN_OVERRIDE_OPERANDS], out;
 	struct qn_override *next; /* of a smaller salience, or of the same and registered before */
 } qn_override;

@@ -102,7 +102,8 @@ typedef struct qn_op_desc {
 	/* The integer function, and the same as C text that also compiles as C++: "static void
 	 * INTEGER_NAME(const int32_t *param, const void *const *in, void *out) { … }".  Integers
 	 * only; the text may use what quern/fixed.h and the kernels define (qn_apply, qn_clamp32
-	 * …), which is then emitted with it. */
+	 * …), which is then emitted with it.  The name is an identifier that is not one of C or its
+	 * library, does not begin with qn_, and has one text in this context. */
 	void (*run_integer)(const int32_t *param, const void *const *in, void *out);
 	const char *integer_name, *integer_text;
 	void *user;

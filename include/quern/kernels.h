@@ -85,7 +85,7 @@ typedef struct qn_kernel_desc {
 	void (*run)(const int32_t *param, const void *const *in, void *out);
 	/* The same as C text that also compiles as C++: "static void NAME(const int32_t *param,
 	 * const void *const *in, void *out) { … }"; it may use what quern/fixed.h and the kernels
-	 * define.  Both NULL: it has none. */
+	 * define.  Both NULL: it has none.  Names as those of qn_op_desc.integer_name. */
 	const char *c_name, *c_text;
 	void *user;
 } qn_kernel_desc;

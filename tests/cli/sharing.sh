@@ -54,6 +54,21 @@ cases=$((cases + 2))
 ! grep -q 'string\.h\|memcpy' few/few.c || fail includes "string.h is included"
 grep -q 'include <string\.h>' out/plain.c || fail includes "string.h is not included"
 
+# A concat whose operands lie in its result has no arguments.
+cat >parts.qir <<'END'
+model "parts" stage calibrated
+graph @main(%x: tensor<1x8x!quant.uniform<i8:f32, 0.5>>) {
+  %a = relu %x
+  %b = abs %x : tensor<1x8x!quant.uniform<i8:f32, 0.5>>
+  %c = concat %a, %b {axis=1}
+  %y = relu %c
+  return %y
+}
+END
+good parts compile -q parts.qir -o parts
+cases=$((cases + 1))
+$strict -c parts/parts.c -o parts.o 2>stderr || fail parts "it does not compile" stderr
+
 # Several models of one command, which need no samples.
 good save opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after legalize -o first.json
 sed 's/"name": *"digits"/"name": "second"/' first.json >second.json

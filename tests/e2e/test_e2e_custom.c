@@ -92,6 +92,36 @@ compiles_to_c(void **state)
 	qn_close(ctx);
 }
 
+/* Two networks in one C file: the functions that both have stand there once.  A model whose names a function could
+ * meet is refused. */
+static void
+shares_functions(void **state)
+{
+	char folder[] = "/tmp/quern-custom-XXXXXX";
+	qn_ctx *ctx = open_with_operators();
+	qn_model *m = build(ctx);
+	qn_array *x = samples_of(ctx);
+	const qn_compile_opts opts = {.calib = &x, .ncalib = 1};
+	qn_emit_opts emit = {.test = &x, .ntest = 1, .shared_kernels = 1, .name = "one"};
+
+	(void)state;
+	assert_int_equal(qn_compile(m, &opts), QN_OK);
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(qn_emit(m, folder, &emit, NULL), QN_OK);
+	emit.name = "two";
+	assert_int_equal(qn_emit(m, folder, &emit, NULL), QN_OK);
+	run("cd %s && printf '#include \"one.c\"\\n#include \"two.c\"\\n' >both.c && "
+	    "cc -std=c99 -O1 -Wall -Wextra -Werror -DTWO_SELFTEST_MAIN both.c one_weights.c "
+	    "two_weights.c "
+	    "two_selftest.c -o both && ./both >/dev/null",
+	    folder);
+	emit.name = "flip";
+	assert_int_equal(qn_emit(m, folder, &emit, NULL), QN_EINVALID);
+	assert_string_equal(qn_diag_get(ctx, 0).id, "emit.function");
+	run("rm -r %s", folder);
+	qn_close(ctx);
+}
+
 /* The codes stand for what the float functions give, to two steps of the output. */
 static void
 stays_close_to_float(void **state)
@@ -181,8 +211,8 @@ static void
 checks_what_it_is_given(void **state)
 {
 	qn_ctx *ctx = open_with_operators();
-	qn_op_desc bad[] = {operators[0], operators[0], operators[0], operators[0],
-			    operators[1], operators[1], operators[3], operators[4]};
+	qn_op_desc bad[] = {operators[0], operators[0], operators[0], operators[0], operators[1],
+			    operators[1], operators[3], operators[4], operators[1], operators[1]};
 	const size_t n = sizeof bad / sizeof bad[0];
 
 	(void)state;
@@ -195,6 +225,8 @@ checks_what_it_is_given(void **state)
 	bad[5].run_integer = NULL;
 	bad[6].fixed_scale = 0;
 	bad[7].min_inputs = 2;
+	bad[8].name = "test.";
+	bad[9].integer_text = "static void flip_codes(void) {}"; /* the name has another text */
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(qn_op_register(ctx, &bad[i]), QN_EUSAGE);
 		assert_int_equal(qn_diag_count(ctx), i + 1);
@@ -219,6 +251,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(compiles_to_c),
+		cmocka_unit_test(shares_functions),
 		cmocka_unit_test(stays_close_to_float),
 		cmocka_unit_test(prints_and_parses),
 		cmocka_unit_test(names_what_has_no_integer_form),

@@ -130,6 +130,8 @@ checks_what_it_is_given(void **state)
 	static const char *const no_form[] = {"i8", "i8 block 0"}, *const real_form[] = {"f32",
 											 NULL};
 	static const char *const long_form[] = {"i8", "i8 block 32 x"};
+	static const char *const names[] = {"qn_dense_by4_s8", "memcpy", "int32_t", "9q",
+					    "while",           "a.b",    ""};
 	rig *r = open_rig(QN_ACTIVATIONS_I8);
 	qn_kernel_desc bad[15];
 	const size_t n = sizeof bad / sizeof bad[0];
@@ -159,6 +161,13 @@ checks_what_it_is_given(void **state)
 		assert_string_equal(qn_diag_get(r->ctx, 0).id,
 				    i == 5 ? "array.null" : "kernel.register");
 		qn_diag_clear(r->ctx);
+	}
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		qn_kernel_desc d = q8;
+
+		d.c_name = d.c_text = names[i];
+		if (qn_kernel_register(r->ctx, &d) != QN_EUSAGE)
+			fail_msg("a function '%s' is taken", names[i]);
 	}
 	add(r, &q8);
 	assert_int_equal(qn_kernel_register(r->ctx, &q8), QN_EUSAGE); /* both names are taken */

@@ -3,8 +3,8 @@
  *
  * What kind of name it is decides: a member of a struct meets macros and the types of its struct; a
  * model's name becomes files, which must not hide headers; a symbol meets the C library's. */
-#ifndef QN_CODEGEN_RESERVED_H
-#define QN_CODEGEN_RESERVED_H
+#ifndef QN_IR_RESERVED_H
+#define QN_IR_RESERVED_H
 
 #include "ir/base.h"
 

@@ -2,7 +2,7 @@
 /* reserved.c - see reserved.h.  Lists are words with a blank after each; families are patterns in
  * which '*' stands for any characters.  tests/e2e/test_e2e_names.c compares them with what the
  * compilers' own headers define. */
-#include "codegen/reserved.h"
+#include "ir/reserved.h"
 
 #include <string.h>
 
