@@ -61,17 +61,22 @@ install(FILES ${PROJECT_BINARY_DIR}/quernConfig.cmake ${PROJECT_BINARY_DIR}/quer
 
 file(RELATIVE_PATH prefix_of_package /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" prefix_of_package ${prefix_of_package})
-file(CONFIGURE OUTPUT quern.pc @ONLY CONTENT [[
+set(package_head [[
 prefix=${pcfiledir}/@prefix_of_package@
 libdir=${prefix}/@CMAKE_INSTALL_LIBDIR@
 includedir=${prefix}/@CMAKE_INSTALL_INCLUDEDIR@
 
-Name: quern
 Description: quantizing graph compiler for microcontrollers
 Version: @PROJECT_VERSION@
-Requires.private: libcjson@zip_requires@@utf8proc_requires@@protobuf_requires@
-Libs: -L${libdir} -lquern
-Libs.private: -lm@pthread_flag@
 Cflags: -I${includedir}
 ]])
-install(FILES ${PROJECT_BINARY_DIR}/quern.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(CONFIGURE OUTPUT quern.pc @ONLY CONTENT "${package_head}Name: quern
+Libs: -L\${libdir} -lquern
+")
+# The static library's own libraries; a linker takes the shared one by -lquern, whatever pkg-config is told.
+file(CONFIGURE OUTPUT quern-static.pc @ONLY CONTENT "${package_head}Name: quern-static
+Requires: libcjson@zip_requires@@utf8proc_requires@@protobuf_requires@
+Libs: \${libdir}/libquern.a -lm@pthread_flag@
+")
+install(FILES ${PROJECT_BINARY_DIR}/quern.pc ${PROJECT_BINARY_DIR}/quern-static.pc
+	DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

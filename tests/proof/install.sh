@@ -87,9 +87,8 @@ if has pkg-config; then
 	# shellcheck disable=SC2086,SC2046 # flags are words
 	build pkg-config-shared "$QUERN_CC" -std=c11 $QUERN_CFLAGS $warnings "$example/embed.c" $(pkg-config --cflags --libs quern) \
 		-o "$tmp/shared" && host pkg-config-shared env LD_LIBRARY_PATH="$lib" "$tmp/shared"
-	libs=$(pkg-config --static --libs quern | sed 's/-lquern/-l:libquern.a/')
 	# shellcheck disable=SC2086,SC2046
-	build pkg-config-static "$QUERN_CC" -std=c11 $QUERN_CFLAGS $warnings "$example/embed.c" $(pkg-config --cflags quern) $libs \
+	build pkg-config-static "$QUERN_CC" -std=c11 $QUERN_CFLAGS $warnings "$example/embed.c" $(pkg-config --cflags --libs quern-static) \
 		-o "$tmp/static" && host pkg-config-static "$tmp/static"
 	if [ -n "$cxx" ]; then
 		# shellcheck disable=SC2086,SC2046
