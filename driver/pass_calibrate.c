@@ -13,6 +13,7 @@
 #include "passes/passes.h"
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
+#include "patterns/standard.h"
 
 /* For the emitted header: what must be done to samples. */
 static void
@@ -128,6 +129,29 @@ calibrate_open(qn_pipeline *p)
 	return QN_OK;
 }
 
+/* Parts of patterns that this call does not know, as those of a saved model: whether such a pattern calibrates its
+ * symbols by a callback is not known either. */
+static void
+warn_of_unregistered(const qn_pipeline *p)
+{
+	qn_quant_opts all = p->quant;
+	qn_map told;
+
+	all.no_standard = false;
+	qn_map_init(&told, p->scratch);
+	for (const qn_part *part = qn_model_entry(p->m)->parts; part != NULL; part = part->next) {
+		if (qn_pattern_find(&all, part->pattern) != NULL ||
+		    qn_map_gets(&told, part->pattern) != NULL)
+			continue;
+		qn_map_puts(&told, part->pattern, p->m);
+		qn_warn(p->m->env, "calibrate.unregistered", part->out,
+			"pattern '%s' is not registered for this call: its symbols get the ranges "
+			"of the "
+			"samples; if it has a calibrate callback, give it again (quantizers)",
+			part->pattern);
+	}
+}
+
 qn_status
 qn_run_calibrate(qn_pipeline *p)
 {
@@ -150,6 +174,8 @@ qn_run_calibrate(qn_pipeline *p)
 		QN_TRY(qn_encodings_load(p->m->env, o->encodings, p->scratch, &file, &given));
 	calib.given = given;
 	calib.warn_few = true;
+	if (data != NULL && !again)
+		warn_of_unregistered(p);
 	QN_TRY(qn_calibrate_model(p->m, data, &calib));
 	if (!again)
 		record_calibration(p, &calib, &id, file);

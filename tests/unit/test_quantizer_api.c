@@ -99,8 +99,10 @@ test_own(void **state)
 	qn_array *calib = ramp(ctx, 2, (int64_t[]){8, 4});
 	o = (qn_compile_opts){.passes = "calibrate,bind", .calib = &calib, .ncalib = 1};
 	assert_int_equal(qn_compile(m, &o), QN_OK);
-	assert_int_equal(qn_diag_count(ctx), 1); /* each sample is larger than the one before */
-	assert_string_equal(qn_diag_get(ctx, 0).id, "data.few");
+	assert_int_equal(qn_diag_count(ctx), 2);
+	/* the list is missing, and each sample is larger than the one before */
+	assert_string_equal(qn_diag_get(ctx, 0).id, "calibrate.unregistered");
+	assert_string_equal(qn_diag_get(ctx, 1).id, "data.few");
 	qn_close(ctx);
 }
 
