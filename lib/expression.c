@@ -95,7 +95,7 @@ worded(qn_lib_walk *w, const char *name, qn_item *out)
 		w->r.text.at++;
 		return applied(w, name, out);
 	}
-	if (qn_lib_is_op(w, name) && qn_map_gets(&w->def->names, name) == NULL)
+	if (qn_map_gets(&w->def->names, name) == NULL && qn_lib_is_op(w, name))
 		return qn_lib_op(w, name, out);
 	return variable(w, name, out);
 }
