@@ -5,6 +5,7 @@
 #include "driver/widen.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "codegen/inline.h"
 #include "driver/calibration.h"
@@ -59,6 +60,16 @@ add_rule(qn_recipe_rule *rule, size_t *n, const char *op, const char *name)
 					.widens = true};
 }
 
+static bool
+has_rule(const qn_recipe *r, const char *op, const char *name)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (r->rule[i].widens && r->rule[i].op != NULL && strcmp(r->rule[i].op, op) == 0 &&
+		    strcmp(r->rule[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 /* The options with a rule for each layer that is wide now. */
 static qn_quant_opts
 options_now(const widening *w, qn_arena *a)
@@ -84,7 +95,8 @@ options_now(const widening *w, qn_arena *a)
 			continue;
 		add_rule(rule, &to->n, NULL, l->name);
 		for (size_t i = 0; i < l->ninput; i++)
-			add_rule(rule, &to->n, "input", l->input[i]);
+			if (!has_rule(to, "input", l->input[i]))
+				add_rule(rule, &to->n, "input", l->input[i]);
 	}
 	if (to->n > 0)
 		quant.recipe = to;
@@ -140,40 +152,12 @@ measure(widening *w, double error[QN_TRIAL_PARTS], bool *can)
 	return QN_OK;
 }
 
-/* By how many dB an error fell. */
-static double
-gain_of(double before, double after)
-{
-	return after > 0 ? 10 * (qn_ln(before / after) / qn_ln(10)) : (double)INFINITY;
-}
-
-/* How many of the layers, the noisiest first, are to become wide together: as many as may bring most beyond the least
- * gain of each.  Noise of layers adds up about so. */
-static size_t
-choose_together(const widening *w)
-{
-	double left = w->begun, most = 0;
-	size_t best = 0;
-
-	for (size_t k = 0; k < w->all.n; k++) {
-		const qn_wide_layer *l = &w->all.layer[k];
-		const double floor = w->begun / 1e6;
-
-		left = left - l->noise > floor ? left - l->noise : floor;
-		const double more = gain_of(w->begun, left) - (double)(k + 1) * QN_WIDEN_LEAST_GAIN;
-		if (more > most) {
-			most = more;
-			best = k + 1;
-		}
-	}
-	return best;
-}
-
 static void
-set_wide(widening *w, size_t n, bool wide)
+set_wide(widening *w, const bool *in, bool wide)
 {
-	for (size_t k = 0; k < n; k++)
-		w->all.layer[k].wide = wide;
+	for (size_t k = 0; k < w->all.n; k++)
+		if (in[k])
+			w->all.layer[k].wide = wide;
 }
 
 /* Measures the layers that are wide now, and tells the host. */
@@ -201,36 +185,49 @@ try_without(widening *w, qn_wide_layer *l)
 
 	l->wide = false;
 	QN_TRY(try_now(w, error, &can));
-	l->wide =
-		!can || (error[QN_TRIAL_HELD] > w->now[QN_TRIAL_HELD] &&
-			 gain_of(error[QN_TRIAL_FIT], w->now[QN_TRIAL_FIT]) >= QN_WIDEN_LEAST_GAIN);
+	l->wide = !can ||
+		  (error[QN_TRIAL_HELD] > w->now[QN_TRIAL_HELD] &&
+		   qn_widen_gain(error[QN_TRIAL_FIT], w->now[QN_TRIAL_FIT]) >= QN_WIDEN_LEAST_GAIN);
 	if (l->wide)
-		l->gain = can ? gain_of(error[QN_TRIAL_HELD], w->now[QN_TRIAL_HELD]) : 0;
+		l->gain = can ? qn_widen_gain(error[QN_TRIAL_HELD], w->now[QN_TRIAL_HELD]) : 0;
 	else
 		take(w, error);
 	return QN_OK;
 }
 
+static bool
+gains(const widening *w, const double before[QN_TRIAL_PARTS], double least)
+{
+	return w->now[QN_TRIAL_HELD] < before[QN_TRIAL_HELD] &&
+	       qn_widen_gain(before[QN_TRIAL_FIT], w->now[QN_TRIAL_FIT]) >= least;
+}
+
 /* One layer alone may be of no use where another one spoils the outputs as much. */
 static qn_status
-try_together(widening *w)
+try_together(widening *w, const bool *in)
 {
-	const size_t n = choose_together(w);
-	double error[QN_TRIAL_PARTS];
+	double before[QN_TRIAL_PARTS], error[QN_TRIAL_PARTS];
+	size_t n = 0;
 	bool can;
 
-	if (n < 2 || n + 1 > QN_WIDEN_TRIALS || !(w->now[QN_TRIAL_FIT] > 0))
+	for (size_t k = 0; k < w->all.n; k++)
+		n += in[k];
+	if (n < 2 || w->tried == QN_WIDEN_TRIALS || !(w->now[QN_TRIAL_FIT] > 0))
 		return QN_OK;
-	set_wide(w, n, true);
+	memcpy(before, w->now, sizeof before);
+	set_wide(w, in, true);
 	QN_TRY(try_now(w, error, &can));
-	if (!can || !(error[QN_TRIAL_HELD] < w->now[QN_TRIAL_HELD]) ||
-	    gain_of(w->now[QN_TRIAL_FIT], error[QN_TRIAL_FIT]) < (double)n * QN_WIDEN_LEAST_GAIN) {
-		set_wide(w, n, false);
-		return QN_OK;
+	if (can)
+		take(w, error);
+	bool kept = can && gains(w, before, qn_widen_least_gain(&w->all, in));
+	for (size_t k = w->all.n; kept && k-- > 0 && w->tried < QN_WIDEN_TRIALS;)
+		if (in[k])
+			QN_TRY(try_without(w, &w->all.layer[k]));
+	/* several that each lose little without it may lose all that they brought */
+	if (!kept || !gains(w, before, QN_WIDEN_LEAST_GAIN)) {
+		set_wide(w, in, false);
+		take(w, before);
 	}
-	take(w, error);
-	for (size_t k = n; k-- > 0;)
-		QN_TRY(try_without(w, &w->all.layer[k]));
 	return QN_OK;
 }
 
@@ -243,10 +240,10 @@ try_layer(widening *w, qn_wide_layer *l)
 	l->wide = true;
 	QN_TRY(try_now(w, error, &can));
 	l->wide = can && error[QN_TRIAL_HELD] < w->now[QN_TRIAL_HELD] &&
-		  gain_of(w->now[QN_TRIAL_FIT], error[QN_TRIAL_FIT]) >= QN_WIDEN_LEAST_GAIN;
+		  qn_widen_gain(w->now[QN_TRIAL_FIT], error[QN_TRIAL_FIT]) >= QN_WIDEN_LEAST_GAIN;
 	if (!l->wide)
 		return QN_OK;
-	l->gain = gain_of(w->now[QN_TRIAL_HELD], error[QN_TRIAL_HELD]);
+	l->gain = qn_widen_gain(w->now[QN_TRIAL_HELD], error[QN_TRIAL_HELD]);
 	take(w, error);
 	return QN_OK;
 }
@@ -266,9 +263,12 @@ may_help(const widening *w, const qn_wide_layer *l)
 static qn_status
 try_layers(widening *w)
 {
-	bool kept = true;
+	bool *in = QN_NEW(w->arena, bool, w->all.n + 1), kept = true;
 
-	QN_TRY(try_together(w));
+	qn_widen_noisiest(&w->all, w->arena, in);
+	QN_TRY(try_together(w, in));
+	qn_widen_without_weights(&w->all, in);
+	QN_TRY(try_together(w, in));
 	while (kept) {
 		kept = false;
 		for (size_t k = 0; k < w->all.n && w->tried < QN_WIDEN_TRIALS; k++) {
@@ -315,7 +315,9 @@ tell(const widening *w)
 
 		if (!l->wide)
 			continue;
-		qn_buff(&b, "%s%s +%g dB", nwide++ > 0 ? ", " : "", l->source, wide.gain);
+		qn_buff(&b, "%s%s", nwide++ > 0 ? ", " : "", l->source);
+		if (l->gain > 0) /* else the trials were used up before it was measured */
+			qn_buff(&b, " +%g dB", wide.gain);
 		for (size_t i = 0; i < l->ninput; i++)
 			qn_buff(&b, "%s%s", i > 0 ? ", " : " with input ", l->input[i]);
 		qn_model_widened(m, &wide);

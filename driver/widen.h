@@ -30,7 +30,9 @@ typedef struct qn_wide_layer {
 	size_t ninput;
 	const char *const
 		*input; /* globs of graph inputs that it takes, which are stored as it says */
-	double noise;   /* of its activations alone, relative to the signal of the outputs */
+	qn_id first;    /* its first node */
+	bool product;   /* it has weights, which keep their storage */
+	double noise; /* of what 16 bits would repair alone, relative to the signal of the outputs */
 	bool wide;
 	/* dB on the samples held back: what it brought, or of layers that became wide together, what is
 	 * lost without it */
@@ -49,5 +51,17 @@ qn_status qn_widen_rank(qn_model *m, const qn_graph *g, const qn_quant_opts *qua
 			qn_dataset *data, qn_arena *a, qn_wide_layers *out) QN_MUST_CHECK;
 /* Whether `quant` leaves the activations of some match open. */
 bool qn_widen_is_open(const qn_graph *g, const qn_quant_opts *quant);
+
+/* ---- widen_choose.c; in: by layer ---- */
+
+/* By how many dB an error fell. */
+double qn_widen_gain(double before, double after);
+/* What layers have to bring together: the least gain for each that has weights, and once for all others.  What sums,
+ * quotients and powers one after the other lose (a normalization, say) none of them gains alone. */
+double qn_widen_least_gain(const qn_wide_layers *all, const bool *in);
+/* As many layers, the noisiest first, as may bring most beyond the least gain.  Noise of layers adds up about so. */
+void qn_widen_noisiest(const qn_wide_layers *all, qn_arena *a, bool *in);
+/* All that have no weights and are not wide. */
+void qn_widen_without_weights(const qn_wide_layers *all, bool *in);
 
 #endif

@@ -129,11 +129,20 @@ find_inputs(const qn_noise_analysis *n, const qn_network_layer *l, const qn_quan
 static int
 compare(const void *a, const void *b)
 {
-	const qn_layer_noise *x = a, *y = b;
+	const qn_wide_layer *x = a, *y = b;
 
-	if (x->data < y->data || y->data < x->data)
-		return x->data < y->data ? 1 : -1;
-	return x->layer->node[0] < y->layer->node[0] ? -1 : 1;
+	if (x->noise < y->noise || y->noise < x->noise)
+		return x->noise < y->noise ? 1 : -1;
+	return x->first < y->first ? -1 : 1;
+}
+
+static bool
+has_weights(const qn_graph *g, const qn_network_layer *l)
+{
+	for (size_t i = 0; i < l->nnode; i++)
+		if (qn_opinfo_of(qn_graph_node(g, l->node[i]))->behaviour == QN_ACC)
+			return true;
+	return false;
 }
 
 qn_status
@@ -145,8 +154,6 @@ qn_widen_rank(qn_model *m, const qn_graph *g, const qn_quant_opts *quant, qn_dat
 
 	*out = (qn_wide_layers){0};
 	QN_TRY(qn_analyze_noise(m, choose(data, m->scratch), &opts, &n));
-	if (n.n > 0)
-		qsort(n.layer, n.n, sizeof *n.layer, compare);
 	out->layer = QN_NEW(a, qn_wide_layer, n.n + 1);
 	out->noise = n.all.noise;
 	for (size_t i = 0; i < n.n; i++) {
@@ -156,10 +163,16 @@ qn_widen_rank(qn_model *m, const qn_graph *g, const qn_quant_opts *quant, qn_dat
 
 		if (!is_layer_open(g, quant, name))
 			continue;
-		*to = (qn_wide_layer){
-			.name = name, .source = qn_arena_str(a, l->name), .noise = n.layer[i].data};
+		*to = (qn_wide_layer){.name = name,
+				      .source = qn_arena_str(a, l->name),
+				      .first = l->node[0],
+				      .product = has_weights(n.forms.symbolic, l)};
+		/* constants of sums and quotients are stored as the values that they meet */
+		to->noise = to->product ? n.layer[i].data : n.layer[i].alone.noise;
 		find_inputs(&n, l, quant, a, to);
 		out->n++;
 	}
+	if (out->n > 0)
+		qsort(out->layer, out->n, sizeof *out->layer, compare);
 	return QN_OK;
 }

@@ -75,10 +75,9 @@ planted(void **state)
 		const char *layers, *input;
 		double gain; /* of each layer, at least */
 	} rows[] = {
-		{IN_INPUT, "fc1", "i16", 15},
-		{IN_ONE, "fc3", "i8", 15},
-		{IN_TWO, "fc2 fc3", "i8", 10},
-		{IN_SHARED, "fc4 fc5", "i8", 10},
+		{IN_INPUT, "fc1", "i16", 15},        {IN_ONE, "fc3", "i8", 15},
+		{IN_TWO, "fc2 fc3", "i8", 10},       {IN_SHARED, "fc4 fc5", "i8", 10},
+		{IN_CHAIN, "raw centred", "i8", 10},
 	};
 
 	(void)state;

@@ -54,8 +54,18 @@ put_weights(const char *name, double row, double column)
 }
 
 /* Where a range is so wide that 8 bits are of no use: an element that is 300 times as large as the others, and that the
- * layers which read it do not count. */
-typedef enum plant { NOWHERE, IN_INPUT, IN_ONE, IN_TWO, IN_SHARED } plant;
+ * layers which read it do not count.  IN_CHAIN: sums and quotients before the layers, of which one alone brings nothing. */
+typedef enum plant { NOWHERE, IN_INPUT, IN_ONE, IN_TWO, IN_SHARED, IN_CHAIN } plant;
+
+/* (x * 0.02 + c - c) / 0.02 with large numbers c, as data is normalized. */
+static inline void
+put_chain(void)
+{
+	put("  %far = const : tensor<16xf32> rand 4\n  %k = const : tensor<f32> [8.0]\n  %c = mul "
+	    "%far, %k\n"
+	    "  %s = const : tensor<f32> [0.02]\n  %small = mul %x, %s\n  %raw = add %small, %c\n"
+	    "  %centred = sub %raw, %c\n  %from = div %centred, %s\n");
+}
 
 static inline void
 make_text(plant p)
@@ -66,7 +76,10 @@ make_text(plant p)
 	seed = 7;
 	put("model \"net\" stage float\ngraph @main(%x: tensor<1x16xf32>) {\n");
 	put_weights("w1", p == IN_TWO ? 300 : 1, p == IN_INPUT ? 0 : 1);
-	put("  %fc1 = dense %x, %w1\n  %r1 = relu %fc1\n");
+	if (p == IN_CHAIN)
+		put_chain();
+	put(p == IN_CHAIN ? "  %fc1 = dense %from, %w1\n" : "  %fc1 = dense %x, %w1\n");
+	put("  %r1 = relu %fc1\n");
 	put_weights("w2", one ? 300 : 1, p == IN_TWO ? 0 : 1);
 	put("  %fc2 = dense %r1, %w2\n  %r2 = relu %fc2\n");
 	put_weights("w3", p == IN_SHARED ? 300 : 1, one ? 0 : 1);
