@@ -26,8 +26,6 @@ qn_bind_range(qn_model *m, const qn_node *q, const qn_symbol *sym, double lo, do
 	double scale;
 	int64_t zp;
 
-	if (lo == 0 && hi == 0)
-		warn_zero(m, q, sym);
 	params_of(sym, lo, hi, q->type->elem, &scale, &zp);
 	return qn_symbol_bind(&m->types, q->name, sym->name, 1, &scale, symmetric ? NULL : &zp);
 }

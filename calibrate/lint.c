@@ -83,20 +83,34 @@ warn_duplicates(qn_lint *l, qn_env *env)
 			again, first, twice, l->n);
 }
 
+/* Tokens, masks and classes, of which few or all may be equal; pixels and measurements have other types. */
+static bool
+is_symbolic(const qn_source *s)
+{
+	const qn_plain plain = s->type->elem->plain;
+
+	return plain == QN_PLAIN_bool || plain == QN_PLAIN_i32 || plain == QN_PLAIN_i64;
+}
+
 void
 qn_lint_samples(qn_lint *l, qn_env *env)
 {
+	size_t measured = 0; /* inputs */
+
 	if (l->n < QN_LINT_FEWEST || l->ninput == 0)
 		return;
 	for (size_t k = 0; k < l->ninput; k++) {
 		const qn_source *s = qn_dataset_source(l->d, k);
 
+		if (is_symbolic(s))
+			continue;
+		measured++;
 		if (l->constant[k] > 0)
 			qn_warn(env, "data.constant", qn_source_place(s, l->first[k]),
 				"all values of sample %zu are equal, as in %zu of %zu samples: an "
 				"empty image or silent audio says nothing; check or remove it",
 				l->first[k], l->constant[k], l->n);
 	}
-	if (!l->with_states)
+	if (!l->with_states && measured > 0)
 		warn_duplicates(l, env);
 }

@@ -79,6 +79,37 @@ test_lint_pixels(void **state)
 	}
 }
 
+/* Tokens and masks of which many are equal are what they are; and a constant of zeros needs no warning. */
+static void
+test_lint_tokens(void **state)
+{
+	static const char net[] =
+		"model \"m\" stage float\ngraph @main(%t: tensor<1x4xi64>, %m: tensor<1x4xi32>) {\n"
+		"  %w = const : tensor<8x2xf32> rand 1\n  %zero = const : tensor<1x4x2xf32> splat "
+		"0.0\n"
+		"  %e = gather %w, %t {axis=0}\n  %f = cast %m : tensor<1x4xf32>\n"
+		"  %g = reshape %f {shape=[1,4,1]}\n  %h = mul %e, %g\n  %y = maximum %h, %zero\n"
+		"  return %y\n}\n";
+	int64_t token[128 * 4];
+	int32_t mask[128 * 4];
+	const int64_t shape[] = {128, 4};
+	world *w = *state;
+	qn_array *x[2];
+	qn_model *m;
+
+	for (int i = 0; i < 128 * 4; i++) {
+		token[i] = i / 4 % 8;
+		mask[i] = i % 16 < 12;
+	}
+	write_file(w, "m.qir", net, sizeof net - 1);
+	assert_int_equal(qn_load(w->ctx, in_folder(w, "m.qir"), &m), QN_OK);
+	assert_int_equal(qn_array_new(w->ctx, "i64", 2, shape, token, &x[0]), QN_OK);
+	assert_int_equal(qn_array_new(w->ctx, "i32", 2, shape, mask, &x[1]), QN_OK);
+	assert_int_equal(qn_compile(m, &(qn_compile_opts){.calib = x, .ncalib = 2}), QN_OK);
+	show(w);
+	assert_int_equal(qn_diag_count(w->ctx), 0);
+}
+
 /* ---- what is wrong ---- */
 
 static void
@@ -156,6 +187,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_lint),
 		T(test_lint_pixels),
+		T(test_lint_tokens),
 		T(test_wrong),
 	};
 
