@@ -2,6 +2,7 @@
 /* archive.c - archives of tensors, as the host sees them: the table of formats, reading, adding
  * tensors, writing.  Their properties: archive_properties.c. */
 #include "driver/archive_impl.h"
+#include "driver/host_struct.h"
 
 #include "formats/file.h"
 #include "formats/folder.h"
@@ -243,9 +244,12 @@ static qn_status
 add_tensor(void *arg, qn_arena *scratch)
 {
 	const add_call *c = arg;
-	qn_layout_tensor t = c->t->t;
 
 	(void)scratch;
+	QN_TRY(qn_host_given(&c->x->ctx->env, "name", c->name));
+	QN_TRY(qn_host_given(&c->x->ctx->env, "tensor", c->t));
+	qn_layout_tensor t = c->t->t;
+
 	copy_texts(&c->x->arena, &t);
 	if (c->name[0] == '\0' || !qn_archive_put(&c->x->d, c->name, &t))
 		return qn_report(&c->x->ctx->env, QN_EUSAGE, "archive.name", c->x->d.place,

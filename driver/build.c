@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver/context.h"
+#include "driver/host_struct.h"
 #include "ir/nearest.h"
 #include "quern/graph.h"
 
@@ -174,6 +175,7 @@ add_output(void *arg, qn_arena *scratch)
 	build_call *c = arg;
 
 	(void)scratch;
+	QN_TRY(qn_host_given(c->g->model->env, "name", c->name));
 	if (c->id >= c->g->n)
 		return qn_report(c->g->model->env, QN_EUSAGE, "graph.value.undefined",
 				 place(c, "output"), "value %u, but the graph has %u values", c->id,

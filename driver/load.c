@@ -218,6 +218,7 @@ qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *opts, qn_model **
 	qn_import_opts o;
 
 	*out = NULL;
+	QN_TRY(qn_host_given(&ctx->env, "path", path));
 	QN_TRY(QN_TAKE(&ctx->env, qn_import_opts, opts, &o));
 	c.opts = o;
 	c.how = (qn_import_how){.ndim = o.ndim,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.c - custom patterns: each public function is one call inside qn_guard. */
+#include "driver/host_struct.h"
 #include "driver/pattern.h"
 
 #include <string.h>
@@ -113,6 +114,10 @@ qn_pattern_predicate_user(const qn_pattern_call *c)
 static void
 build_predicate(qn_pattern_call *c, qn_patterns *set)
 {
+	if (c->text == NULL || c->predicate == NULL) {
+		c->status = qn_host_given(&c->ctx->env, c->text == NULL ? "word" : "fn", NULL);
+		return;
+	}
 	qn_patterns_predicate(set, c->text, qn_pattern_call_predicate,
 			      qn_pattern_predicate_user(c));
 }
@@ -251,7 +256,9 @@ qn_callee_fn(qn_ctx *ctx, int nparam, qn_pattern *const *param, qn_pattern *body
 static void
 build_call(qn_pattern_call *c, qn_patterns *set)
 {
-	c->pattern = qn_build_slot(qn_build_call(set, c->with, c->n, c->part));
+	c->status = qn_host_list(&c->ctx->env, "arg", c->n > 0 ? (size_t)c->n : 0, c->part);
+	if (c->status == QN_OK)
+		c->pattern = qn_build_slot(qn_build_call(set, c->with, c->n, c->part));
 }
 
 qn_pattern *

@@ -247,6 +247,7 @@ from_array(void *arg, qn_arena *scratch)
 	stored_call *c = arg;
 	const qn_tensor *x;
 
+	QN_TRY(qn_host_given(&c->ctx->env, "array", c->array));
 	c->out = qn_stored_alloc(c->ctx, c->name);
 	QN_TRY(qn_array_read(c->array, scratch, &x));
 	const qn_dtype *dtype = qn_dtype_of_plain(x->type->elem->plain);

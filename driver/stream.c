@@ -5,6 +5,7 @@
 #include "quern/stream.h"
 
 #include "driver/context.h"
+#include "driver/host_struct.h"
 #include "driver/pass_rows.h"
 #include "ir/snapshot.h"
 #include "passes/passes.h"
@@ -32,6 +33,7 @@ stream(void *arg, qn_arena *scratch)
 {
 	stream_call *c = arg;
 
+	QN_TRY(qn_host_given(c->m->env, "text", c->text));
 	c->scratch = scratch;
 	return qn_model_change(c->m, scratch, change, c);
 }
@@ -42,6 +44,7 @@ check(void *arg, qn_arena *scratch)
 	const stream_call *c = arg;
 
 	(void)scratch;
+	QN_TRY(qn_host_given(c->m->env, "text", c->text));
 	return qn_stream_option(c->m, c->text);
 }
 

@@ -8,8 +8,10 @@
 
 #include <cmocka.h>
 
+#include "quern/layout.h"
 #include "quern/measure.h"
 #include "quern/patterns.h"
+#include "quern/stream.h"
 
 typedef struct world {
 	qn_ctx *ctx;
@@ -155,6 +157,55 @@ sample_shape(world *w)
 	return qn_samples_open(w->ctx, "x.bin", &(qn_data_opts){.rank = 1}, 1, &x, &n);
 }
 
+static qn_status
+stored_array(world *w)
+{
+	qn_stored *t;
+
+	return qn_stored_of_array(w->ctx, "w", NULL, &t);
+}
+
+static qn_status
+archive_tensor(world *w)
+{
+	qn_archive *x;
+
+	assert_int_equal(qn_archive_new(w->ctx, &x), QN_OK);
+	return qn_archive_add(x, "w", NULL);
+}
+
+static qn_status
+loaded_path(world *w)
+{
+	qn_model *m;
+
+	return qn_load(w->ctx, NULL, &m);
+}
+
+static qn_status
+stream_text(world *w)
+{
+	return qn_stream(w->m, NULL);
+}
+
+static qn_status
+output_name(world *w)
+{
+	return qn_add_output(qn_model_main(w->m), NULL, 1);
+}
+
+static qn_status
+predicate_fn(world *w)
+{
+	return qn_pattern_predicate(w->ctx, "large", NULL, NULL);
+}
+
+static qn_status
+pattern_args(world *w)
+{
+	return qn_pat_call(w->ctx, qn_callee_any(w->ctx), 3, NULL) == NULL ? QN_EUSAGE : QN_OK;
+}
+
 static void
 refuses_each(void **state)
 {
@@ -162,12 +213,15 @@ refuses_each(void **state)
 		qn_status (*call)(world *w);
 		const char *place;
 	} rows[] = {
-		{target_element, "target"}, {target_list, "target"},   {top_list, "top"},
-		{measured, "samples"},      {measured_against, "in"},  {run_element, "samples"},
-		{run_list, "samples"},      {compiled, "samples"},     {quantizers, "quantizers"},
-		{observed, "samples"},      {merged, "part"},          {saved, "array"},
-		{imported_dim, "dim"},      {imported_value, "value"}, {rules, "rules"},
-		{cut_key, "key"},           {sample_mean, "mean"},     {sample_shape, "shape"},
+		{target_element, "target"}, {target_list, "target"},    {top_list, "top"},
+		{measured, "samples"},      {measured_against, "in"},   {run_element, "samples"},
+		{run_list, "samples"},      {compiled, "samples"},      {quantizers, "quantizers"},
+		{observed, "samples"},      {merged, "part"},           {saved, "array"},
+		{imported_dim, "dim"},      {imported_value, "value"},  {rules, "rules"},
+		{cut_key, "key"},           {sample_mean, "mean"},      {sample_shape, "shape"},
+		{stored_array, "array"},    {archive_tensor, "tensor"}, {loaded_path, "path"},
+		{stream_text, "text"},      {output_name, "name"},      {predicate_fn, "fn"},
+		{pattern_args, "arg"},
 	};
 	static const float data[2] = {1, 2};
 
