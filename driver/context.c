@@ -10,6 +10,7 @@
 #include "runtime/pool.h"
 #include "quern/calibrate.h"
 #include "quern/layout.h"
+#include "quern/measure.h"
 
 static void *
 libc_alloc(void *user, void *p, size_t old_size, size_t new_size)
@@ -59,6 +60,8 @@ qn_close(qn_ctx *ctx)
 {
 	if (ctx == NULL)
 		return;
+	while (ctx->sessions != NULL)
+		qn_session_free(ctx->sessions);
 	while (ctx->models != NULL)
 		qn_model_free(&ctx->models->m);
 	while (ctx->arrays != NULL)

@@ -26,6 +26,7 @@ struct qn_ctx {
 	struct qn_stats *stats;
 	struct qn_stored *stored;    /* tensors with layouts (driver/stored.h) */
 	struct qn_archive *archives; /* files of them (driver/archive.c) */
+	struct qn_session *sessions; /* networks that are run call by call (driver/session.c) */
 };
 
 /* A model with its memory.  The public qn_model * is &box->m. */
@@ -55,6 +56,14 @@ struct qn_stats {
 	struct qn_statistics *s;
 	qn_ctx *ctx;
 	struct qn_stats *next;
+};
+
+struct qn_session {
+	qn_arena arena; /* of the interpreter */
+	qn_model *m;    /* a copy, of its own */
+	struct qn_interp *in;
+	qn_ctx *ctx;
+	struct qn_session *next;
 };
 
 qn_model_box *qn_box(qn_model *m);

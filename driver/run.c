@@ -230,6 +230,17 @@ sweep(const run_call *c, const qn_graph *g, qn_dataset *d, results *r, qn_arena 
 }
 
 static qn_status
+check_outputs(const run_call *c)
+{
+	const qn_graph *g = qn_model_entry(c->m);
+
+	if (c->nout == qn_graph_given(g))
+		return QN_OK;
+	return qn_report(c->m->env, QN_EUSAGE, "run.outputs", g->name,
+			 "the model has %zu outputs, not %zu", qn_graph_given(g), c->nout);
+}
+
+static qn_status
 run(void *arg, qn_arena *scratch)
 {
 	run_call *c = arg;
@@ -240,9 +251,7 @@ run(void *arg, qn_arena *scratch)
 	qn_tensor **all = QN_NEW(scratch, qn_tensor *, c->nout);
 	qn_dataset *d;
 
-	if (c->nout != qn_graph_given(g))
-		return qn_report(c->m->env, QN_EUSAGE, "run.outputs", g->name,
-				 "the model has %zu outputs, not %zu", qn_graph_given(g), c->nout);
+	QN_TRY(check_outputs(c));
 	QN_TRY(qn_check_runs(c->m));
 	QN_TRY(graph_for(c->m, scratch, c->nin, c->in, &g));
 	QN_TRY(qn_samples_for(g, scratch, c->nin, c->in, NULL, &d));
@@ -252,6 +261,43 @@ run(void *arg, qn_arena *scratch)
 	QN_TRY(sweep(c, g, d, &r, scratch));
 	for (size_t k = 0; k < c->nout; k++)
 		publish(c, k, all[k]);
+	return QN_OK;
+}
+
+qn_status
+qn_run_on(qn_model *m, qn_interp *in, size_t nin, qn_array *const *samples, int dequantize,
+	  size_t nout, qn_array **out, qn_arena *scratch)
+{
+	run_call c = {.m = m,
+		      .nin = nin,
+		      .in = samples,
+		      .dequantize = dequantize,
+		      .nout = nout,
+		      .out = out};
+	const qn_graph *g = qn_model_entry(m);
+	results r = {.n = nout, .data = QN_NEW(scratch, void *, nout)};
+	qn_tensor **all = QN_NEW(scratch, qn_tensor *, nout);
+	qn_dataset *d;
+
+	QN_TRY(check_outputs(&c));
+	QN_TRY(qn_samples_for(g, scratch, nin, samples, NULL, &d));
+	QN_TRY(qn_dataset_check(d, scratch, &(qn_check){0}));
+	QN_TRY(make_results(&c, g, d, scratch, all, r.data));
+	r.d = d;
+	for (size_t b = 0; b < d->nbatch; b++) {
+		qn_arena *tmp = qn_arena_child(scratch);
+		const qn_tensor *const *x;
+		qn_status status = d->get(d, b, tmp, &x);
+
+		if (status == QN_OK)
+			status = qn_interp_run(in, x, NULL, NULL);
+		if (status == QN_OK)
+			keep_results(&r, m->env, in, b, 1);
+		qn_arena_release(tmp);
+		QN_TRY(status);
+	}
+	for (size_t k = 0; k < nout; k++)
+		publish(&c, k, all[k]);
 	return QN_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "calibrate/dataset.h"
 #include "driver/context.h"
+#include "runtime/interp.h"
 
 /* A data set over arrays for the inputs of g; its values are not looked at yet (qn_dataset_check).
  * names: for messages, one per array, or NULL. */
@@ -14,6 +15,11 @@ qn_status qn_samples_for(const qn_graph *g, qn_arena *a, size_t n, qn_array *con
 /* Refuses a model whose scales are symbols (run.stage): they have no values to compute with.
  * Reported once, not for every node. */
 qn_status qn_check_runs(const qn_model *m) QN_MUST_CHECK;
+
+/* Runs m on each batch of the samples in order with an interpreter of its entry graph, whose states stay what they are
+ * between calls; out: as of qn_run. */
+qn_status qn_run_on(qn_model *m, qn_interp *in, size_t nin, qn_array *const *samples,
+		    int dequantize, size_t nout, qn_array **out, qn_arena *scratch) QN_MUST_CHECK;
 
 /* Classes, one per sample: those of labels, or with labels NULL those of the samples' own source;
  * *out is NULL where there are none.  wanted: how many there have to be.  Id: data.labels. */

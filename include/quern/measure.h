@@ -8,6 +8,8 @@
  *   qn_measure_opts opts = {.size = sizeof opts, .labels = labels, .against = float_model};
  *   qn_measure(m, 1, &samples, &opts, print_metric, NULL);      top1, auc, cosine, sqnr …
  *
+ *   qn_session_new(m, &s);  qn_session_run(s, 1, &hop, 1, 1, &y);  …         a stateful model call by call
+ *
  *   qn_run_traced(m, 1, &samples, 1, 1, &y, look, NULL);      and shows the values of trace ops
  *
  * Samples are arrays whose dimension 0 counts them, one array for each input, in order or by the
@@ -28,6 +30,24 @@ extern "C" {
  * all of them are NULL. */
 QN_API qn_status qn_run(qn_model *m, size_t nin, qn_array *const *in, int dequantize, size_t nout,
 			qn_array **out);
+
+/* ---- call by call ---- */
+
+/* A run that goes on from call to call: the states of a network (docs/state.md) stay what the last call left, as in
+ * NAME_state of emitted C.  It computes on a copy of the model as it is now, so several can be in use at once, and
+ * the model may be changed or freed. */
+typedef struct qn_session qn_session;
+
+/* A session whose states have their first values; the context owns it.  Errors: those of qn_run, run.dynamic for open
+ * shapes; *out is NULL then. */
+QN_API qn_status qn_session_new(qn_model *m, qn_session **out);
+/* Runs the batches of the samples, one or more, in order: otherwise as qn_run, whatever qn_set_sequence says.  An
+ * error of a sample is reported before the first batch and changes no state. */
+QN_API qn_status qn_session_run(qn_session *s, size_t nin, qn_array *const *in, int dequantize,
+				size_t nout, qn_array **out);
+/* Sets the states to their first values, as NAME_reset does. */
+QN_API void qn_session_reset(qn_session *s);
+QN_API void qn_session_free(qn_session *s); /* NULL is allowed */
 
 /* ---- traced values ---- */
 
