@@ -80,6 +80,8 @@ on_quantized(const qn_graph *g, const qn_node *n)
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *dq = qn_graph_node(g, n->in[i]);
 
+		if (qn_rqz_is_parameter(g, n, i))
+			continue;
 		if (dq->op != QN_OP_dequantize ||
 		    !qn_rqz_supports(qn_graph_node(g, dq->in[0])->type->elem))
 			return false;

@@ -20,6 +20,18 @@ qn_rqz_supports(const qn_elem *e)
 	return qn_rqz_narrow(e) || qn_rqz_has_channels(e);
 }
 
+bool
+qn_rqz_is_parameter(const qn_graph *g, const qn_node *n, uint32_t i)
+{
+	const qn_node *dq = qn_graph_node(g, n->in[i]);
+
+	if (n->op != QN_OP_custom || dq->op != QN_OP_dequantize)
+		return false;
+	const qn_node *x = qn_graph_node(g, dq->in[0]);
+	return x->op == QN_OP_const && x->type->elem->kind == QN_ELEM_UNIFORM &&
+	       (x->type->elem->bits > 16 || x->type->elem->gran == QN_PER_AXIS);
+}
+
 /* What one operand or the result adds to what is known of the others. */
 typedef struct channels {
 	const qn_elem *elem; /* of the first with several scales */
@@ -51,7 +63,7 @@ qn_rqz_needs_one_scale(const qn_graph *g, const qn_node *n, const qn_type *resul
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *x = qn_graph_node(g, n->in[i]);
 
-		if (x->op == QN_OP_dequantize)
+		if (x->op == QN_OP_dequantize && !qn_rqz_is_parameter(g, n, i))
 			look(&c, qn_graph_node(g, x->in[0])->type);
 	}
 	look(&c, result);
@@ -59,8 +71,9 @@ qn_rqz_needs_one_scale(const qn_graph *g, const qn_node *n, const qn_type *resul
 		return false;
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_node *x = qn_graph_node(g, n->in[i]);
-		const qn_type *t =
-			x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0])->type : NULL;
+		const qn_type *t = x->op == QN_OP_dequantize && !qn_rqz_is_parameter(g, n, i)
+					   ? qn_graph_node(g, x->in[0])->type
+					   : NULL;
 
 		c.storage = c.storage ||
 			    (t != NULL &&

@@ -37,6 +37,8 @@ are_quantized(qn_rw *rw, const qn_node *op, bool *wide)
 	for (uint32_t i = 0; i < op->nin; i++) {
 		const qn_elem *e = qn_rqz_operand_elem(rw, op->in[i]);
 
+		if (qn_rqz_is_parameter(qn_rw_graph(rw), op, i))
+			continue;
 		if (e == NULL || !qn_rqz_supports(e))
 			return false;
 		*wide = *wide || e->bits > 8;
@@ -51,7 +53,8 @@ has_narrow_channels(qn_rw *rw, const qn_node *op)
 	for (uint32_t i = 0; i < op->nin; i++) {
 		const qn_elem *e = qn_rqz_operand_elem(rw, op->in[i]);
 
-		if (qn_rqz_has_channels(e) && e->bits <= 8)
+		if (!qn_rqz_is_parameter(qn_rw_graph(rw), op, i) && qn_rqz_has_channels(e) &&
+		    e->bits <= 8)
 			return true;
 	}
 	return false;
@@ -62,7 +65,13 @@ static bool
 operands_of(qn_rw *rw, qn_id id, bool one_scale, qn_id *in)
 {
 	for (uint32_t i = 0; i < qn_rw_node(rw, id)->nin; i++) {
-		in[i] = qn_rqz_operand(rw, qn_rw_node(rw, id)->in[i]);
+		const qn_node *op = qn_rw_node(rw, id);
+
+		if (qn_rqz_is_parameter(qn_rw_graph(rw), op, i)) {
+			in[i] = qn_rw_node(rw, op->in[i])->in[0];
+			continue;
+		}
+		in[i] = qn_rqz_operand(rw, op->in[i]);
 		in[i] = one_scale ? qn_rqz_aligned(rw, in[i]) : in[i];
 		if (in[i] == 0)
 			return false;
@@ -112,7 +121,8 @@ on_quantized(qn_rw *rw, qn_id id, const qn_type *type)
 		return qn_rw_decline(rw, "no arithmetic of the op gives these parameters");
 	made = qn_type_with_elem(t, made, own);
 	for (uint32_t i = 0; i < of_one_storage(qn_rw_node(rw, id)); i++)
-		in[i] = qn_rqz_stored_as(rw, in[i], wide ? 16 : 8, wide || is_signed);
+		if (!qn_rqz_is_parameter(qn_rw_graph(rw), qn_rw_node(rw, id), i))
+			in[i] = qn_rqz_stored_as(rw, in[i], wide ? 16 : 8, wide || is_signed);
 	op = qn_rw_node(rw, id);
 	qn_id y = by_rms ? qn_rqz_wide_l2_norm(rw, id, in[0], made)
 			 : qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, made);

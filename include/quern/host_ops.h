@@ -31,7 +31,9 @@ typedef enum qn_op_behaviour {
 	QN_OP_FLOAT_ONLY = 0, /* stays float: a model with it can be run, but not compiled */
 	/* one input; moves, selects or clamps elements: scale and zero point do not change */
 	QN_OP_SAME = 1,
-	QN_OP_MIX = 2, /* any scales in, own scale out, found by calibration */
+	/* any scales in, own scale out, found by calibration; constants that a quantizer pattern gives
+	 * a scale for each channel, or 32 bits, stay as they are */
+	QN_OP_MIX = 2,
 	/* one input, element by element: becomes a table over all quantized values, made with the
 	 * float function */
 	QN_OP_TABLE = 3,
