@@ -84,7 +84,7 @@ bool qn_rqz_reaches(const qn_types *t, const qn_elem *from, const qn_elem *to);
 /* Quantized values x, in one scale if they have several; 0 after an error, or when x is 0. */
 qn_id qn_rqz_aligned(qn_rw *rw, qn_id x);
 /* Whether operand i of a custom operator stays as a quantizer pattern stored it: dequantized constants with several
- * scales (weights) or more than 16 bits (a bias), which are none of its data. */
+ * scales (weights) or more than 16 bits (a bias), which is not its data. */
 bool qn_rqz_is_parameter(const qn_graph *g, const qn_node *n, uint32_t i);
 /* Whether the op cannot be computed channel by channel on these operands, dequantized, with a result
  * of type `result`: what has several scales needs one first. */
