@@ -30,9 +30,10 @@ qn_bind_range(qn_model *m, const qn_node *q, const qn_symbol *sym, double lo, do
 	return qn_symbol_bind(&m->types, q->name, sym->name, 1, &scale, symmetric ? NULL : &zp);
 }
 
-/* How much further than on the samples values of more than 8 bits reach.  A result that saturates is wrong by far more
- * than the bit costs, which weights of 8 bits hide: of 8 networks drawn at random and calibrated on 100 to 200 samples,
- * held-out data came 7 to 30 dB closer to the float results, and the samples themselves lost at most 0.3 dB. */
+/* How much further than on the samples values of more than 8 bits reach.  A result that saturates
+ * is wrong by far more than the bit costs, which weights of 8 bits hide: of 8 networks drawn at
+ * random and calibrated on 100 to 200 samples, held-out data came 7 to 30 dB closer to the float
+ * results, and the samples themselves lost at most 0.3 dB. */
 static const double headroom = 2;
 
 void

@@ -22,7 +22,8 @@ typedef struct host_function {
 	int32_t nparam;
 } host_function;
 
-/* Where networks share a C file, the first one has the text; another text of this name does not compile. */
+/* Where networks share a C file, the first one has the text; another text of this name does not
+ * compile. */
 static void
 put_guard(qn_emitter *e, const host_function *f)
 {
@@ -114,10 +115,8 @@ qn_emit_check_custom(const qn_plan *p)
 			return qn_report(p->g->model->env, QN_EINVALID, "emit.function",
 					 p->step[i].name,
 					 "the custom function '%s' may meet a name of the program, "
-					 "which all begin "
-					 "with '%s_'; choose another name of the model (name of "
-					 "qn_emit_opts, the "
-					 "program with --name)",
+					 "which all begin with '%s_'; choose another name of the "
+					 "model (name of qn_emit_opts, the program with --name)",
 					 f, p->name);
 	}
 	return QN_OK;

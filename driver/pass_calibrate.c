@@ -146,8 +146,8 @@ warn_of_unregistered(const qn_pipeline *p)
 		qn_map_puts(&told, part->pattern, p->m);
 		qn_warn(p->m->env, "calibrate.unregistered", part->out,
 			"pattern '%s' is not registered for this call: its symbols get the ranges "
-			"of the "
-			"samples; if it has a calibrate callback, give it again (quantizers)",
+			"of the samples; if it has a calibrate callback, give it again "
+			"(quantizers)",
 			part->pattern);
 	}
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pattern.c - custom patterns: each public function is one call inside qn_guard. */
-#include "driver/host_struct.h"
 #include "driver/pattern.h"
 
 #include <string.h>
 
 #include "driver/context.h"
+#include "driver/host_struct.h"
 
 /* The patterns of a context, made on first use. */
 static qn_patterns *

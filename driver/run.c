@@ -8,6 +8,7 @@
 #include "driver/host_struct.h"
 #include "driver/run.h"
 #include "driver/trace.h"
+#include "ir/progress.h"
 #include "passes/passes.h"
 #include "quern/measure.h"
 
@@ -281,13 +282,21 @@ qn_run_on(qn_model *m, qn_interp *in, size_t nin, qn_array *const *samples, int 
 
 	QN_TRY(check_outputs(&c));
 	QN_TRY(qn_samples_for(g, scratch, nin, samples, NULL, &d));
+	if (d->steps > 1)
+		return qn_report(
+			m->env, QN_EUSAGE, "data.sequence", m->name,
+			"the samples are longer than the input; a session takes what the input "
+			"takes, or several of them one after the other");
 	QN_TRY(qn_dataset_check(d, scratch, &(qn_check){0}));
 	QN_TRY(make_results(&c, g, d, scratch, all, r.data));
 	r.d = d;
 	for (size_t b = 0; b < d->nbatch; b++) {
 		qn_arena *tmp = qn_arena_child(scratch);
 		const qn_tensor *const *x;
-		qn_status status = d->get(d, b, tmp, &x);
+		qn_status status = qn_progress(m->env, "run", b, d->nbatch);
+
+		if (status == QN_OK)
+			status = d->get(d, b, tmp, &x);
 
 		if (status == QN_OK)
 			status = qn_interp_run(in, x, NULL, NULL);

@@ -13,6 +13,7 @@ typedef struct session_call {
 	int dequantize;
 	size_t nout;
 	qn_array **out;
+	bool begun; /* what out holds is the call's */
 } session_call;
 
 void
@@ -50,9 +51,11 @@ begin(void *arg, qn_arena *scratch)
 {
 	session_call *c = arg;
 
+	(void)scratch;
 	QN_TRY(qn_check_runs(c->m));
 	c->s = allocate(qn_box(c->m)->ctx);
-	const qn_model_source source = qn_model_source_of(c->m, scratch);
+	/* constants of the copy are views of it */
+	const qn_model_source source = qn_model_source_of(c->m, &c->s->arena);
 	QN_TRY(qn_model_copy(&source, &c->s->m));
 	return qn_interp_new(qn_model_entry(c->s->m), &c->s->arena, &c->s->in);
 }
@@ -80,9 +83,14 @@ qn_session_reset(qn_session *s)
 static qn_status
 step(void *arg, qn_arena *scratch)
 {
-	const session_call *c = arg;
+	session_call *c = arg;
+	/* out may be the array that in is: the last output goes in again */
+	qn_array **in = c->in != NULL ? qn_arena_copy(scratch, c->in, c->nin * sizeof *in) : NULL;
 
-	return qn_run_on(c->s->m, c->s->in, c->nin, c->in, c->dequantize, c->nout, c->out, scratch);
+	for (size_t k = 0; k < c->nout; k++)
+		c->out[k] = NULL;
+	c->begun = true;
+	return qn_run_on(c->s->m, c->s->in, c->nin, in, c->dequantize, c->nout, c->out, scratch);
 }
 
 qn_status
@@ -94,13 +102,12 @@ qn_session_run(qn_session *s, size_t nin, qn_array *const *in, int dequantize, s
 	qn_env *env = &s->ctx->env;
 	const size_t sequence = env->sequence;
 
-	for (size_t k = 0; k < nout; k++)
-		out[k] = NULL;
 	env->sequence = 0; /* the call goes on where the last one ended, however long they are */
 	const qn_status status = qn_guard(s->ctx, step, &c);
 	env->sequence = sequence;
 	for (size_t k = 0; status != QN_OK && k < nout; k++) {
-		qn_array_free(out[k]);
+		if (c.begun)
+			qn_array_free(out[k]);
 		out[k] = NULL;
 	}
 	return status;

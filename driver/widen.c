@@ -156,8 +156,10 @@ static void
 set_wide(widening *w, const bool *in, bool wide)
 {
 	for (size_t k = 0; k < w->all.n; k++)
-		if (in[k])
+		if (in[k]) {
 			w->all.layer[k].wide = wide;
+			w->all.layer[k].gain = 0;
+		}
 }
 
 /* Measures the layers that are wide now, and tells the host. */

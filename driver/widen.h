@@ -31,7 +31,7 @@ typedef struct qn_wide_layer {
 	const char *const
 		*input; /* globs of graph inputs that it takes, which are stored as it says */
 	qn_id first;    /* its first node */
-	bool product;   /* it has weights, which keep their storage */
+	bool product;   /* it multiplies and sums: weights keep their storage */
 	double noise; /* of what 16 bits would repair alone, relative to the signal of the outputs */
 	bool wide;
 	/* dB on the samples held back: what it brought, or of layers that became wide together, what is

@@ -88,8 +88,8 @@ problem(const qn_env *env, const qn_op_desc *d)
 		why = qn_host_function_problem(env, d->integer_name, d->integer_text);
 	if (why != NULL)
 		return why;
-	if (d->behaviour == QN_OP_FIXED && !(d->fixed_scale > 0 && d->fixed_scale < 1e30))
-		return "fixed_scale must be positive";
+	if (d->behaviour == QN_OP_FIXED && !(d->fixed_scale > 1e-30 && d->fixed_scale < 1e30))
+		return "fixed_scale must be positive (1e-30 to 1e30)";
 	if (d->nattr > QN_MAX_OP_ATTRS)
 		return "it has more than 8 attributes";
 	for (size_t i = 0; i < d->nattr; i++)

@@ -25,7 +25,7 @@ typedef struct qn_custom {
 qn_status qn_custom_register(qn_env *env, qn_arena *a, const qn_op_desc *desc) QN_MUST_CHECK;
 
 /* The call of a node as callbacks see it; its arrays in arena a.  Types are plain f32 or quantized
- * with one scale. */
+ * with one scale; of constants that a quantizer pattern stored as weights or a bias, as it did. */
 qn_op_call qn_custom_call(const qn_graph *g, const qn_node *n, qn_arena *a);
 
 /* A type as callbacks see it: of a type in blocks with the scales of all blocks. */

@@ -22,12 +22,23 @@ is_identifier(const char *s)
 		       '\0';
 }
 
-/* Names that C keeps for itself, and those of string.h, which emitted programs include (C11 7.31.13). */
+/* Names that C keeps for itself; those of string.h, which emitted programs include (C11 7.31.13);
+ * functions that compilers know without a header; and what functions of a program call their own
+ * arguments. */
 static bool
 is_of_c(const char *s)
 {
 	static const char *const families[] = {"mem", "str", "wcs"};
+	static const char *const others[] = {
+		"abort",   "abs",  "calloc", "ceil",   "cos",  "exit",  "exp",   "fabs",    "floor",
+		"fmax",    "fmin", "fmod",   "free",   "in",   "index", "labs",  "log",     "main",
+		"malloc",  "out",  "pow",    "printf", "puts", "rint",  "round", "realloc", "s",
+		"scratch", "sin",  "sqrt",   "state",  "tan",  "tanh",  "trunc", "x",
+	};
 
+	for (size_t i = 0; i < QN_COUNT(others); i++)
+		if (strcmp(s, others[i]) == 0)
+			return true;
 	if (s[0] == '_' || qn_reserved_member(s) || qn_reserved_symbol(s))
 		return true;
 	for (size_t i = 0; qn_reserved_words[i] != NULL; i++)
@@ -48,7 +59,7 @@ qn_host_function_problem(const qn_env *env, const char *name, const char *text)
 		return "the name of its C function begins with qn_, as those of the library's "
 		       "kernels do";
 	if (is_of_c(name))
-		return "the name of its C function is one of C or its library";
+		return "the name of its C function is one of C, its library, or an emitted program";
 	if (strstr(text, name) == NULL)
 		return "its C text does not define the function that it names";
 	for (const qn_host_function *f = env->functions; f != NULL; f = f->next)

@@ -291,9 +291,14 @@ drop_empty(qn_rw *rw, const qn_match *m)
 	qn_id *in = QN_NEW(qn_rw_model(rw)->scratch, qn_id, n->nin);
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < n->nin; i++)
-		if (qn_type_count(qn_rw_node(rw, n->in[i])->type) != 0)
+	for (uint32_t i = 0; i < n->nin; i++) {
+		const int64_t count = qn_type_count(qn_rw_node(rw, n->in[i])->type);
+
+		if (count < 0) /* the empty one may say what is open */
+			return qn_rw_decline(rw, "the shape of an operand is open");
+		if (count != 0)
 			in[kept++] = n->in[i];
+	}
 	if (kept == n->nin || kept == 0 || n->type->elem->kind != QN_ELEM_PLAIN)
 		return qn_rw_decline(rw, "no operand is empty, or all are, or it is quantized");
 	if (kept == 1)

@@ -334,9 +334,9 @@ reason(const survey *s, qn_id id)
 	if (n->op == QN_OP_const)
 		return "a float node reads it";
 	if (n->op == QN_OP_cast && !qn_left_is_float(qn_graph_node(g, n->in[0])->type))
-		return "it converts integers of a type that no quantized values have (2 or 4 bits, "
-		       "or "
-		       "u64) to float values; store them in another one";
+		return "it converts integers that no quantized values hold (2 or 4 bits, u64), or "
+		       "to "
+		       "another type than f32";
 	if (n->op == QN_OP_quantize || n->op == QN_OP_dequantize)
 		return "a float value is before or after it";
 	if (level(g, n) == READERS)

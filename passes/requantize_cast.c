@@ -3,7 +3,7 @@
  *
  *   cast(x : u8) : f32                  ->  dequantize(scast(x) : <u8:f32, 1>)
  *   cast(x : bool) : f32                ->  the same of cast(x) : i8 in a file of a quantized graph
- *   cast(x : i64) : f32                 ->  the same of cast(x) : i32
+ *   cast(x : i64) : f32                 ->  the same of cast(min(max(x, -2^31), 2^31 - 1)) : i32
  *   cast(dequantize(x : <…, 1>)) : u8   ->  scast(x), where all values of x are such integers */
 #include "passes/requantize_gaps.h"
 
@@ -53,6 +53,39 @@ becomes_units(const qn_rw *rw, const qn_elem *e)
 	       (e->plain != QN_PLAIN_bool || fills(rw));
 }
 
+/* min(x, limit) or max(x, limit) on integers. */
+static qn_id
+limited(qn_rw *rw, qn_op op, qn_id x, const void *limit)
+{
+	qn_model *m = qn_rw_model(rw);
+	const qn_type *type = qn_rw_node(rw, x)->type;
+	const qn_type *scalar = qn_type_plain(&m->types, type->elem->plain, 0, NULL);
+	const qn_id in[2] = {x, qn_rw_const(rw, NULL, qn_tensor_of(m->arena, scalar, limit))};
+
+	return qn_rw_add(rw, op, NULL, 2, in, NULL, NULL);
+}
+
+/* Integers x as those that hold them; what is beyond i32 saturates, as quantized values do. */
+static qn_id
+held(qn_rw *rw, qn_id x, qn_plain plain)
+{
+	static const int64_t least = INT32_MIN, most = INT32_MAX;
+	static const uint32_t most_unsigned = INT32_MAX;
+	qn_types *t = &qn_rw_model(rw)->types;
+	const qn_type *from = qn_rw_node(rw, x)->type;
+
+	if (plain == QN_PLAIN_i64) {
+		x = limited(rw, QN_OP_maximum, x, &least);
+		x = x != 0 ? limited(rw, QN_OP_minimum, x, &most) : 0;
+	} else if (plain == QN_PLAIN_u32) {
+		x = limited(rw, QN_OP_minimum, x, &most_unsigned);
+	}
+	if (x == 0 || held_as(plain) == plain)
+		return x;
+	return qn_rw_add(rw, QN_OP_cast, NULL, 1, &x, NULL,
+			 qn_type_with_elem(t, from, qn_elem_plain(t, held_as(plain))));
+}
+
 qn_id
 qn_rqz_cast(qn_rw *rw, const qn_match *m)
 {
@@ -69,10 +102,7 @@ qn_rqz_cast(qn_rw *rw, const qn_match *m)
 	const qn_elem *unit = units(qn_rw_model(rw), e, name);
 	if (unit == NULL)
 		return qn_rw_decline(rw, "no type represents them");
-	qn_id x = n->in[0];
-	if (held_as(e->plain) != e->plain)
-		x = qn_rw_add(rw, QN_OP_cast, NULL, 1, &x, NULL,
-			      qn_type_with_elem(t, from, qn_elem_plain(t, held_as(e->plain))));
+	qn_id x = held(rw, n->in[0], e->plain);
 	x = x != 0 ? qn_rw_add(rw, QN_OP_scast, NULL, 1, &x, NULL, qn_type_with_elem(t, from, unit))
 		   : 0;
 	return x != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &x, NULL, NULL) : 0;

@@ -108,9 +108,7 @@ static bool
 is_taken(const qn_env *env, const qn_kernel_desc *d)
 {
 	for (const qn_override *o = env->overrides; o != NULL; o = o->next)
-		if (strcmp(o->desc.name, d->name) == 0 ||
-		    (d->c_name != NULL && o->desc.c_name != NULL &&
-		     strcmp(o->desc.c_name, d->c_name) == 0))
+		if (strcmp(o->desc.name, d->name) == 0)
 			return true;
 	return false;
 }
@@ -132,7 +130,7 @@ problem(const qn_env *env, qn_op op, const qn_kernel_desc *d)
 	if ((d->c_name == NULL) != (d->c_text == NULL))
 		return "C text needs c_name and c_text";
 	if (is_taken(env, d))
-		return "a kernel of this name, or a function of this c_name, exists";
+		return "a kernel of this name exists";
 	return d->c_text != NULL ? qn_host_function_problem(env, d->c_name, d->c_text) : NULL;
 }
 

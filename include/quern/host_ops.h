@@ -37,7 +37,8 @@ typedef enum qn_op_behaviour {
 	/* one input, element by element: becomes a table over all quantized values, made with the
 	 * float function */
 	QN_OP_TABLE = 3,
-	QN_OP_FIXED = 4 /* like MIX, but the result has fixed_scale and fixed_zero_point */
+	/* like MIX, but the result has fixed_scale and fixed_zero_point */
+	QN_OP_FIXED = 4
 } qn_op_behaviour;
 
 /* An attribute of an operator, as texts write it: "acme.pow {exponent=2}". */

@@ -41,8 +41,9 @@ typedef struct qn_session qn_session;
 /* A session whose states have their first values; the context owns it.  Errors: those of qn_run, run.dynamic for open
  * shapes; *out is NULL then. */
 QN_API qn_status qn_session_new(qn_model *m, qn_session **out);
-/* Runs the batches of the samples, one or more, in order: otherwise as qn_run, whatever qn_set_sequence says.  An
- * error of a sample is reported before the first batch and changes no state. */
+/* Runs the batches of the samples, one or more, in order: otherwise as qn_run, whatever qn_set_sequence says.  What
+ * is wrong with the samples is reported before the first batch and changes no state; after any other error (no memory,
+ * cancelled, QN_EIO) reset the session.  in and out may be the same. */
 QN_API qn_status qn_session_run(qn_session *s, size_t nin, qn_array *const *in, int dequantize,
 				size_t nout, qn_array **out);
 /* Sets the states to their first values, as NAME_reset does. */

@@ -130,8 +130,16 @@ checks_what_it_is_given(void **state)
 	static const char *const no_form[] = {"i8", "i8 block 0"}, *const real_form[] = {"f32",
 											 NULL};
 	static const char *const long_form[] = {"i8", "i8 block 32 x"};
-	static const char *const names[] = {"qn_dense_by4_s8", "memcpy", "int32_t", "9q",
-					    "while",           "a.b",    ""};
+	static const char *const names[] = {"qn_dense_by4_s8",
+					    "memcpy",
+					    "int32_t",
+					    "9q",
+					    "while",
+					    "a.b",
+					    "",
+					    "s",
+					    "main",
+					    "exp"};
 	rig *r = open_rig(QN_ACTIVATIONS_I8);
 	qn_kernel_desc bad[15];
 	const size_t n = sizeof bad / sizeof bad[0];
@@ -170,9 +178,12 @@ checks_what_it_is_given(void **state)
 			fail_msg("a function '%s' is taken", names[i]);
 	}
 	add(r, &q8);
-	assert_int_equal(qn_kernel_register(r->ctx, &q8), QN_EUSAGE); /* both names are taken */
+	assert_int_equal(qn_kernel_register(r->ctx, &q8), QN_EUSAGE); /* the name is taken */
 	qn_kernel_desc other = q8;
-	other.name = "test.other";
+	other.name = "test.other"; /* one text of its function is one function */
+	assert_int_equal(qn_kernel_register(r->ctx, &other), QN_OK);
+	other.name = "test.third";
+	other.c_text = "static void dense_q8(void) {}";
 	assert_int_equal(qn_kernel_register(r->ctx, &other), QN_EUSAGE);
 	qn_close(r->ctx);
 }

@@ -19,7 +19,12 @@ static const char net[] =
 	"model \"gru\" stage float\ngraph @main(%x: tensor<1x4xf32>, %h: tensor<1x8xf32> state) {\n"
 	"  %wx = const : tensor<8x4xf32> rand 1\n  %wh = const : tensor<8x8xf32> rand 2\n"
 	"  %wy = const : tensor<3x8xf32> rand 3\n  %a = dense %x, %wx\n  %b = dense %h, %wh\n"
-	"  %s = add %a, %b\n  %n = tanh %s\n  %y = dense %n, %wy\n  return %y, %n to %h\n}\n";
+	"  %far = const : tensor<1x24xf32> rand 4\n  %near = slice %far {begin=[0,0], end=[1,24]}\n"
+	"  %part = slice %near {begin=[0,16], end=[1,24]}\n  %s = add %a, %b\n  %t = add %s, "
+	"%part\n"
+	"  %n = tanh %t\n  %table = const : tensor<8x3xf32> rand 5\n  %i = argmax %n {axis=1}\n"
+	"  %g = gather %table, %i {axis=0}\n  %d = dense %n, %wy\n  %y = add %d, %g\n"
+	"  return %y, %n to %h\n}\n";
 
 typedef struct rig {
 	qn_ctx *ctx;
