@@ -30,10 +30,10 @@ is_of_c(const char *s)
 {
 	static const char *const families[] = {"mem", "str", "wcs"};
 	static const char *const others[] = {
-		"abort",   "abs",  "calloc", "ceil",   "cos",  "exit",  "exp",   "fabs",    "floor",
-		"fmax",    "fmin", "fmod",   "free",   "in",   "index", "labs",  "log",     "main",
-		"malloc",  "out",  "pow",    "printf", "puts", "rint",  "round", "realloc", "s",
-		"scratch", "sin",  "sqrt",   "state",  "tan",  "tanh",  "trunc", "x",
+		"abort",  "abs",  "calloc", "ceil",   "cos",  "exit",  "exp",   "fabs",    "floor",
+		"fmax",   "fmin", "fmod",   "free",   "in",   "index", "labs",  "log",     "main",
+		"malloc", "out",  "pow",    "printf", "puts", "rint",  "round", "realloc", "s",
+		"sin",    "sqrt", "state",  "tan",    "tanh", "trunc", "x",
 	};
 
 	for (size_t i = 0; i < QN_COUNT(others); i++)

@@ -20,13 +20,21 @@ qn_lib_is_op(const qn_lib_walk *w, const char *name)
 	return qn_op_lookup(w->r.m->env, name, &op) != NULL;
 }
 
+/* Not while signatures are read: nor are there types. */
+static bool
+has_graph(qn_lib_walk *w)
+{
+	return w->lib->host != NULL ||
+	       qn_lib_fail(w, "lib.type", "a default is a number, a text or a list");
+}
+
 qn_id
 qn_lib_make(qn_lib_walk *w, const qn_lib_node *n)
 {
 	const qn_lib_host *host = w->lib->host;
 
-	if (host == NULL)
-		return (qn_id)qn_lib_fail(w, "lib.type", "a default is a number, a text or a list");
+	if (!has_graph(w))
+		return 0;
 	qn_lib_node named = *n;
 	named.name = w->target;
 	host->at(host->user, qn_lib_place(w));
@@ -178,6 +186,8 @@ qn_lib_op_with(qn_lib_walk *w, const char *name, size_t n, const qn_item *operan
 	qn_attrs attrs;
 	qn_item data = qn_item_int(0);
 
+	if (w->mode == QN_LIB_RUN && !has_graph(w))
+		return false;
 	node.info = qn_op_lookup(w->r.m->env, name, &node.op);
 	if (node.info == NULL || node.op == QN_OP_input || node.op == QN_OP_call)
 		return qn_lib_fail(w, "op.unknown", "unknown op or function '%s'", name);
