@@ -186,8 +186,6 @@ qn_lib_op_with(qn_lib_walk *w, const char *name, size_t n, const qn_item *operan
 	qn_attrs attrs;
 	qn_item data = qn_item_int(0);
 
-	if (w->mode == QN_LIB_RUN && !has_graph(w))
-		return false;
 	node.info = qn_op_lookup(w->r.m->env, name, &node.op);
 	if (node.info == NULL || node.op == QN_OP_input || node.op == QN_OP_call)
 		return qn_lib_fail(w, "op.unknown", "unknown op or function '%s'", name);
@@ -199,7 +197,7 @@ qn_lib_op_with(qn_lib_walk *w, const char *name, size_t n, const qn_item *operan
 		(void)qn_text_eat(&w->r.text, ":");
 		if (!qn_text_peek(&w->r.text, "tensor"))
 			w->r.text = colon; /* of c ? a : b */
-		else if (!qn_lib_type(w, &node.type))
+		else if ((w->mode == QN_LIB_RUN && !has_graph(w)) || !qn_lib_type(w, &node.type))
 			return false;
 	}
 	if (node.op == QN_OP_const) {

@@ -24,7 +24,7 @@ test_refused(void **state)
 		{"graph @a(%x) {n: int, n: int} { return %x }", "lib.syntax", "acme.qir:1:29",
 		 "twice"},
 		{"graph @a(%x) {n: int = const : tensor<1xf32> splat 1} { return %x }", "lib.type",
-		 "acme.qir:1:30", "a default is a number"},
+		 "acme.qir:1:32", "a default is a number"},
 		{"graph @a(%x) {n: value = relu(1)} { return %x }", "lib.type", "acme.qir:1:33",
 		 "without a value"},
 		{"graph @a(%x) onnx \"A\" since 0 { return %x }", "lib.syntax", "acme.qir:1:31",
