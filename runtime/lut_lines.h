@@ -10,7 +10,8 @@
  *
  * A point where a line of some length begins is moved by half of the error that this line has in its middle, which
  * halves the largest one.  Where more than QN_LUT_POINTS would be needed, as for functions with a jump in most
- * of the parts (floor over a wide range), the tolerance doubles until there are few enough, and lines are no longer than 128. */
+ * of the parts (floor over a wide range), the error bound doubles until there are few enough, and no line spans more
+ * than 128 values. */
 #ifndef QN_RUNTIME_LUT_LINES_H
 #define QN_RUNTIME_LUT_LINES_H
 

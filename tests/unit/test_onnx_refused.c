@@ -109,7 +109,7 @@ test_refused_once(void **state)
 	assert_non_null(strstr(rg->diags.item[2].message, "'c'"));
 }
 
-/* A body that is read, all nodes of which take the result of a failed one, is no failure of its own. */
+/* A branch in which every node reads the result of a refused node adds no error of its own. */
 static void
 test_body_behind(void **state)
 {
