@@ -7,6 +7,8 @@
  * wide range, and goes to -1024; one that holds other terms (a bias by position) goes 64 below the
  * least of them, for scores that spread over up to 48.
  *
+ * Log_softmax leaves masked scores as far below the others as they were; what reads its result does not matter.
+ *
  * Whether a mask leaves out a whole row is computed by greater(reduce_max(mask), -inf).  A value with
  * this use is still a mask; -inf becomes -32 there, which is above where masks end. */
 #include "calibrate/mask.h"
@@ -72,6 +74,18 @@ through(const qn_graph *g, const qn_node *n, uint32_t k, qn_mask of)
 	}
 }
 
+/* Whether a value is a result of log_softmax, moved or quantized at most. */
+static bool
+is_log_softmax(const qn_graph *g, qn_id id)
+{
+	const qn_node *n = qn_graph_node(g, id);
+
+	while (n->nin == 1 && (n->op == QN_OP_quantize || n->op == QN_OP_dequantize ||
+			       qn_opinfo_of(n)->behaviour == QN_SAME))
+		n = qn_graph_node(g, n->in[0]);
+	return n->op == QN_OP_log_softmax;
+}
+
 const qn_mask *
 qn_mask_values(const qn_graph *g, qn_arena *a)
 {
@@ -91,6 +105,9 @@ qn_mask_values(const qn_graph *g, qn_arena *a)
 			used[n->in[k]] = true;
 		}
 	}
+	for (qn_id id = 1; id < g->n; id++)
+		if (is_log_softmax(g, id))
+			kind[id] = QN_MASK_SCORES;
 	return kind;
 }
 

@@ -140,11 +140,7 @@ static const qn_kernel log_softmax[] = {
 	 ALONG,
 	 .in_place = 1,
 	 .fits = qn_fits_fixed},
-	{.name = "qn_log_softmax_any_q",
-	 .args = "qn_log_softmax_any_args",
-	 .families = QN_8BIT_FAMILIES,
-	 QN_CODES_1,
-	 .in_place = 1},
+	{.name = "qn_log_softmax_any_q", .args = "qn_log_softmax_any_args", ALONG, .in_place = 1},
 };
 static const qn_kernel l2_norm[] = {
 	{.name = "qn_l2_norm_q",

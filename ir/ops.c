@@ -120,11 +120,16 @@ qn_has_fixed_output(const qn_types *t, const qn_node *n, const qn_elem *e)
 	return scale == want && zp == want_zp && e->qmin == least && e->qmax == most;
 }
 
+bool
+qn_has_fixed_range(const qn_node *n)
+{
+	return qn_opinfo_of(n)->behaviour == QN_FIXED && n->op != QN_OP_log_softmax;
+}
+
 /* Functions of one value are tables of all values; the others round quotients of 31 bits. */
 bool
 qn_supports_any_output(const qn_node *n, const qn_elem *e)
 {
-	return n->op == QN_OP_sigmoid || n->op == QN_OP_tanh ||
-	       (e->bits <= 8 &&
-		(n->op == QN_OP_softmax || n->op == QN_OP_log_softmax || n->op == QN_OP_l2_norm));
+	return n->op == QN_OP_sigmoid || n->op == QN_OP_tanh || n->op == QN_OP_log_softmax ||
+	       (e->bits <= 8 && (n->op == QN_OP_softmax || n->op == QN_OP_l2_norm));
 }

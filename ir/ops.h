@@ -185,6 +185,9 @@ bool qn_gather_rescales(const qn_graph *g, const qn_node *n);
  * those of i8; with 128 added to the zero point; zero point 0 and the scale with which i16 holds
  * the same float values, rounded up to a power of 2 times the scale of i8. */
 void qn_fixed_output(const qn_node *n, const qn_elem *storage, double *scale, int64_t *zp);
+/* Whether a FIXED op gives its result the same range whatever its data are: all but log_softmax, which reaches as far
+ * down as its operand is wide; its parameters here are TFLite's. */
+bool qn_has_fixed_range(const qn_node *n);
 /* Rows that hold the noise of log_mel: in each channel its parts, the highest first. */
 enum { QN_NOISE_ROWS = 3 };
 /* Whether element type e has these parameters, and all values of its storage. */

@@ -205,9 +205,8 @@ may_take(const open_values *s, qn_id id, int eager)
 	if (!is_f32(n) || n->op == QN_OP_const || n->op == QN_OP_dequantize || s->derived[id] ||
 	    from->op == QN_OP_dynamic_fake_quant)
 		return false;
-	if (qn_opinfo_of(from)->behaviour ==
-	    QN_FIXED) /* log_softmax reaches as far as its operand's range */
-		return eager >= (from->op == QN_OP_log_softmax ? ALL : FIXED);
+	if (qn_opinfo_of(from)->behaviour == QN_FIXED)
+		return eager >= (qn_has_fixed_range(from) ? FIXED : ALL);
 	return eager == ALL || qn_opinfo_of(from)->behaviour != QN_ACC;
 }
 
@@ -285,7 +284,7 @@ write_pair(const open_values *s, qn_graph *dst, qn_id id, qn_id x, size_t *nsymb
 	qn_types *t = &s->m->types;
 	qn_id q;
 
-	if (qn_opinfo_of(n)->behaviour == QN_FIXED) {
+	if (qn_has_fixed_range(n)) {
 		qn_elem d = qn_activation_desc(&opts);
 		double scale;
 

@@ -170,7 +170,7 @@ add_known(const qn_points *p, qn_id id, const qn_solver_opts *opts)
 		add_constant(c, n);
 	if (n->op == QN_OP_pad && n->attr->pad.mode == QN_PAD_constant)
 		widen(c, n->attr->pad.value, n->attr->pad.value);
-	if (qn_opinfo_of(n)->behaviour == QN_FIXED && qn_point_is_source(p, id))
+	if (qn_has_fixed_range(n) && qn_point_is_source(p, id))
 		return add_fixed(p, n, id, opts);
 	return QN_OK;
 }
@@ -190,7 +190,7 @@ forget_constants(const qn_points *p)
 		varies[root] = varies[root] || qn_point_is_source(p, id);
 		observed[root] = observed[root] || n->op == QN_OP_stats ||
 				 (is_real(n) && n->type->elem->kind == QN_ELEM_CALIBRATED) ||
-				 qn_opinfo_of(n)->behaviour == QN_FIXED;
+				 qn_has_fixed_range(n);
 	}
 	for (qn_id id = 1; id < g->n; id++)
 		if (varies[id] && !observed[id])

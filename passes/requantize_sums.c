@@ -273,7 +273,7 @@ qn_rqz_prefer(qn_rw *rw, const qn_match *m)
 		return qn_rw_decline(rw, "its operand is not a dequantize of 8- or 16-bit values");
 	qn_elem d = qn_elem_desc(x->bits > 8 ? 16 : 8, x->is_signed);
 	qn_fixed_output(n, &d, &scale, &d.zp);
-	if (n->op == QN_OP_log_softmax && d.bits <= 8) { /* it reaches as far down as x is wide */
+	if (!qn_has_fixed_range(n)) { /* log_softmax: it reaches as far down as x is wide */
 		double lo, hi;
 
 		params_of(rw, x, &scale, &lo, &hi);

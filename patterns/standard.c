@@ -224,6 +224,7 @@ static const qn_qpattern standard[] = {
 	ROW("mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands),
 	ROW("lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut),
 	ROW("mean", QN_P_CLASS(QN_MEAN, ANCHOR), accept_f32, quantize_operands),
+	ROW("log_softmax", QN_P_OPN(log_softmax, ANCHOR), accept_f32, quantize_operands),
 	ROW("fixed", QN_P_CLASS(QN_FIXED, ANCHOR), accept_f32, quantize_fixed),
 	ROW("index", QN_P_CLASS(QN_INDEX, ANCHOR), accept_f32, quantize_index),
 };

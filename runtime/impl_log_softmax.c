@@ -5,7 +5,7 @@
  *
  * Float: in double with our own e^x and logarithm, summed in the order of the axis, each result
  * rounded once to f32.  Quantized: TFLite's fixed-point LogSoftmax along the last axis; the result has
- * scale 16/256 and zero point 127; Quern's own kernel gives others of 8 bits. */
+ * scale 16/256 and zero point 127; Quern's own kernel gives any other. */
 #include <math.h>
 
 #include "runtime/family.h"
@@ -37,7 +37,7 @@ prepare_any(const qn_graph *g, const qn_node *n, const qn_log_softmax_args *with
 	const double scale = qn_scale_of(g, n->type), in = qn_scale_of(g, qn_in_type(g, n, 0));
 	qn_log_softmax_any_args *d = QN_NEW(a, qn_log_softmax_any_args, 1);
 
-	if (!qn_int_multiplier(g, n, "2^-12 data scale / result scale", 0x1p-12 * in / scale,
+	if (!qn_int_multiplier(g, n, "2^-6 data scale / result scale", 0x1p-6 * in / scale,
 			       &d->in_m, &d->in_sh) ||
 	    !qn_int_multiplier(g, n, "2^-18 / result scale", 0x1p-18 / scale, &d->log_m,
 			       &d->log_sh))
@@ -83,29 +83,18 @@ log_softmax_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	return d;
 }
 
-#define LOG_SOFTMAX(name, q, o, a, code)                                                           \
-	static void name(const qn_eval *e, const void *args)                                       \
-	{                                                                                          \
-		const qn_log_softmax_args *d = args;                                               \
-                                                                                                   \
-		if (d->depth > 0)                                                                  \
-			qn_log_softmax##q(d, e->in[0], e->out);                                    \
-	}
-QN_BY_FAMILY(fixed_quantized, LOG_SOFTMAX)
+QN_CALL_BY_FAMILY(fixed_quantized, qn_log_softmax, e->in[0])
+QN_CALL_BY_FAMILY(any_quantized, qn_log_softmax_any, e->in[0])
 
 static void
 log_softmax_quantized(const qn_eval *e, const void *args)
 {
-	const qn_log_softmax_any_args *d = args;
-
+	if (qn_type_count(e->n->type) == 0)
+		return;
 	if (qn_has_fixed_output(&e->g->model->types, e->n, e->n->type->elem))
 		fixed_quantized(e, args);
-	else if (d->depth < 1)
-		return;
-	else if (qn_node_family(e->g, e->n) == QN_FAMILY_u8)
-		qn_log_softmax_any_u8(d, e->in[0], e->out);
 	else
-		qn_log_softmax_any_s8(d, e->in[0], e->out);
+		any_quantized(e, args);
 }
 
 const qn_impl qn_impl_log_softmax = {

@@ -177,16 +177,18 @@ bound_of(const qn_graph *g, qn_id id, const qn_type *q)
 	    product_of(g, n) == NULL)
 		return codes(g, MULTIPLIER + 2 * NEAREST, 0, q);
 	/* tables of i16 that TFLite has are interpolated: how far that is from the function depends on the function */
-	if (is_wide(q) && (is_wild(n->op) || qn_opinfo_of(n)->behaviour == QN_FIXED))
+	const bool any_log =
+		n->op == QN_OP_log_softmax && !qn_has_fixed_output(&g->model->types, n, q->elem);
+	if (is_wide(q) && (is_wild(n->op) || (qn_opinfo_of(n)->behaviour == QN_FIXED && !any_log)))
 		return (int64_t)range_of(q);
 	/* the line, the points of which are rounded, and its result */
 	if (is_wide(q) && qn_opinfo_of(n)->behaviour == QN_LUT)
 		return codes(g, 3 * NEAREST, 0, q);
 	/* Differences are Q5.26 numbers of at least 2^30, so the kernel's end of the range lies
 	 * between -31 and -15.5; what is below becomes -128 and was at most 127 - 16 * 15.5. */
-	if (n->op == QN_OP_log_softmax && qn_has_fixed_output(&g->model->types, n, q->elem))
+	if (n->op == QN_OP_log_softmax && !any_log)
 		return 127 - 248 + 128;
-	if (n->op == QN_OP_log_softmax) /* two multipliers in 256th parts of a code */
+	if (any_log) /* two multipliers in 256th parts of a code */
 		return codes(g, NEAREST + 2 * MULTIPLIER / 256, own_error(g, n), q);
 	if (n->op == QN_OP_l2_norm) /* the root has five steps */
 		return codes(g, 1 + NEAREST, 0, q);

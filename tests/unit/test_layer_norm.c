@@ -235,9 +235,9 @@ test_refused(void **state)
 	output(op1(QN_OP_log_softmax, input("x", good), attributes(a), good));
 	refused("int.unsupported", "only along the last axis");
 	fresh_graph();
-	output(op1(QN_OP_log_softmax, input("x", "tensor<2x4x!quant.uniform<i16:f32, 0.1>>"), NULL,
+	output(op1(QN_OP_softmax, input("x", "tensor<2x4x!quant.uniform<i16:f32, 0.1>>"), NULL,
 		   "tensor<2x4x!quant.uniform<i16:f32, 0.1>>"));
-	refused("int.unsupported", "1/2048");
+	refused("int.unsupported", "1/32768");
 	fresh_graph();
 	good = "tensor<4096x!quant.uniform<i8:f32, 0.0625:127>>";
 	output(op1(QN_OP_log_softmax, input("x", good), NULL, good));
