@@ -86,27 +86,36 @@ explain(const qn_quant_opts *opts, const qn_graph *g, const qn_node *call, const
 	opts->explain(opts->explain_user, &e);
 }
 
+/* How a value is stored for its readers: as the options say; in 16 bits where it is a result, not an input; in 16
+ * bits; as PCM samples; as the noise of log_mel. */
+typedef enum kept_storage {
+	KEPT_OWN,
+	KEPT_WIDE_RESULT,
+	KEPT_WIDE,
+	KEPT_PCM,
+	KEPT_NOISE
+} kept_storage;
+
+typedef struct kept_as {
+	kept_storage storage;
+	const qn_node *sound; /* KEPT_NOISE: the log_mel, whose result has the same parameters */
+} kept_as;
+
 /* Where storages are mixed, what reads a result may be stored in another way: an op that has no
- * parameters for its result so far gets them in its own storage. */
+ * parameters for its result so far gets them in its own storage, or in 16 bits if something reads it so. */
 static qn_id
 result_pair(qn_model *m, qn_graph *dst, const qn_node *call, qn_id y, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(dst, y);
+	qn_quant_opts own = *opts;
 
 	if (y == 0 || !opts->mixes || !qn_type_is_f32(n->type) || n->op == QN_OP_dequantize ||
 	    qn_opinfo_of(n)->behaviour == QN_ACC)
 		return y;
-	qn_id q = qn_quantize_real(m, dst, y, call->name, "result", opts);
+	own.activations = qn_result_storage(opts);
+	qn_id q = qn_quantize_real(m, dst, y, call->name, "result", &own);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
-
-/* How a graph input is stored: as the options say; in 16 bits; as PCM samples. */
-typedef enum input_storage { INPUT_OWN, INPUT_WIDE, INPUT_PCM, INPUT_NOISE } input_storage;
-
-typedef struct kept_as {
-	input_storage storage;
-	const qn_node *sound; /* INPUT_NOISE: the log_mel, whose result has the same parameters */
-} kept_as;
 
 /* Gives a graph input its own parameters: later quantizes of it become requantizes, or are
  * removed where they are equal. */
@@ -119,10 +128,10 @@ input_pair(qn_model *m, qn_graph *dst, qn_id x, const kept_as *as, const qn_quan
 	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return x;
 	own.per_axis = false; /* the caller's arrays have one scale */
-	if (as->storage == INPUT_WIDE && !qn_recipe_stores_input(opts->recipe, n->name))
+	if (as->storage == KEPT_WIDE && !qn_recipe_stores_input(opts->recipe, n->name))
 		own.activations = QN_STORAGE_I16;
-	qn_id q = as->storage == INPUT_PCM ? qn_quantize_pcm(m, dst, x, n->name, "input")
-		  : as->storage == INPUT_NOISE
+	qn_id q = as->storage == KEPT_PCM ? qn_quantize_pcm(m, dst, x, n->name, "input")
+		  : as->storage == KEPT_NOISE
 			  ? qn_quantize_sound(m, dst, x, n->name, "input", as->sound)
 			  : qn_quantize_real(m, dst, x, n->name, "input", &own);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
@@ -198,26 +207,30 @@ static kept_as
 read_as(const qn_node *n, uint32_t i, const qn_quant_opts *opts)
 {
 	if (n->op == QN_OP_dynamic_fake_quant)
-		return (kept_as){.storage = INPUT_WIDE};
+		return (kept_as){.storage = KEPT_WIDE};
 	if (n->op != QN_OP_call || n->callee->pattern == NULL)
 		return (kept_as){0};
 	const qn_node *root = qn_graph_node(n->callee, n->callee->output[0].value);
 	if (root->op == QN_OP_log_mel || root->op == QN_OP_mfcc)
-		return (kept_as){i == 0 ? INPUT_PCM : INPUT_NOISE, root};
-	const bool wide = qn_recipe_for_graph(opts, n->callee).when != QN_STATIC;
-	return (kept_as){.storage = wide ? INPUT_WIDE : INPUT_OWN};
+		return (kept_as){i == 0 ? KEPT_PCM : KEPT_NOISE, root};
+	const qn_quant_opts own = qn_recipe_for_graph(opts, n->callee);
+	if (own.when != QN_STATIC)
+		return (kept_as){.storage = KEPT_WIDE};
+	return (kept_as){.storage =
+				 own.activations == QN_STORAGE_I16 ? KEPT_WIDE_RESULT : KEPT_OWN};
 }
 
-/* Whether a node only moves elements of operand i, which are then kept as its result; PCM also into a concat. */
+/* Whether a node only moves elements of operand i, which are then kept as its result; PCM and results also into a
+ * concat. */
 static bool
-is_moved(const qn_node *n, uint32_t i, input_storage result)
+is_moved(const qn_node *n, uint32_t i, kept_storage result)
 {
 	return (i == 0 && qn_opinfo_of(n)->behaviour == QN_SAME) ||
-	       (n->op == QN_OP_concat && result == INPUT_PCM);
+	       (n->op == QN_OP_concat && (result == KEPT_PCM || result == KEPT_WIDE_RESULT));
 }
 
 /* Values of g, moved or not, that are to be stored in another way than the options say: in more than 8 bits what
- * products with scales at run time read, as PCM what features of sound are computed from. */
+ * products with scales at run time and layers of 16 bits read, as PCM what features of sound are computed from. */
 static kept_as *
 storages(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
 {
@@ -240,13 +253,14 @@ storages(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
 /* Quantizes a composite, and appends its part after *last. */
 static qn_id
 write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts, const qn_graph *g,
-	   const qn_node *call, const qn_id *map, const qn_part ***last)
+	   const qn_node *call, const kept_as *as, const qn_id *map, const qn_part ***last)
 {
-	const qn_quant_opts own = qn_recipe_for_graph(opts, call->callee);
+	qn_quant_opts own = qn_recipe_for_graph(opts, call->callee);
 	const qn_id first = dst->n;
 
 	if (!qn_recipe_agrees(opts->recipe, call->callee, call->name))
 		return 0;
+	own.wide_result = as->storage == KEPT_WIDE_RESULT || as->storage == KEPT_WIDE;
 	qn_id y = qn_quantize_call(m, s, dst, &own, call, map);
 
 	y = result_pair(m, dst, call, y, &own);
@@ -341,7 +355,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *like)
 		const qn_node *n = qn_graph_node(g, id);
 
 		if (n->op == QN_OP_call && n->callee->pattern != NULL) {
-			map[id] = write_call(m, s, dst, opts, g, n, map, &last);
+			map[id] = write_call(m, s, dst, opts, g, n, &as[id], map, &last);
 		} else if (n->op == QN_OP_dynamic_fake_quant) {
 			map[id] = copy_dynamic(m, dst, n, map, opts);
 		} else if (qn_carries(n->op)) {

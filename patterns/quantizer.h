@@ -45,12 +45,15 @@ typedef struct qn_quant_opts {
 	const struct qn_recipe *recipe; /* NULL: none */
 	bool has_recipe;                /* some of its rules are from a text */
 	bool mixes;             /* of a recipe: each match gives its result parameters of its own */
+	bool wide_result;       /* … in 16 bits, as something reads it so */
 	qn_explain_fn *explain; /* NULL: none */
 	void *explain_user;
 } qn_quant_opts;
 
 /* The element of an activation, without its parameters. */
 qn_elem qn_activation_desc(const qn_quant_opts *opts);
+/* How the result of a match is stored. */
+qn_storage qn_result_storage(const qn_quant_opts *opts);
 /* Whether activations have zero point 0. */
 bool qn_activation_symmetric(const qn_quant_opts *opts);
 

@@ -83,6 +83,12 @@ qn_activation_desc(const qn_quant_opts *opts)
 			    opts->activations != QN_STORAGE_U8);
 }
 
+qn_storage
+qn_result_storage(const qn_quant_opts *opts)
+{
+	return opts->mixes && opts->wide_result ? QN_STORAGE_I16 : opts->activations;
+}
+
 bool
 qn_activation_symmetric(const qn_quant_opts *opts)
 {
@@ -351,7 +357,8 @@ qn_qb_quantize_fixed(qn_quantizing *b, qn_id x, const char *name, const qn_elem 
 qn_id
 qn_qb_quantize_result(qn_quantizing *b, qn_id x, const char *name, const qn_node *like)
 {
-	qn_elem activation = qn_activation_desc(b->opts);
+	const qn_quant_opts of_result = {.activations = qn_result_storage(b->opts)};
+	qn_elem activation = qn_activation_desc(&of_result);
 	double scale;
 	int64_t zp;
 
