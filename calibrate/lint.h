@@ -16,6 +16,7 @@
 enum {
 	QN_LINT_FEWEST = 8,       /* samples; fewer are a trial and not looked at */
 	QN_LINT_HASHES = 1 << 16, /* samples that are compared with each other, from the first on */
+	QN_LINT_UNITS = 1024,     /* batches that the columns of inputs are looked at in */
 	QN_LINT_BATCHES = 32      /* that the model's first layers are run on */
 };
 
@@ -35,8 +36,11 @@ void qn_lint_samples(qn_lint *l, qn_env *env);
 /* Runs the float graph up to its first layer on up to QN_LINT_BATCHES batches, evenly chosen. */
 qn_status qn_lint_model(qn_dataset *d, const qn_graph *g, qn_arena *scratch) QN_MUST_CHECK;
 
+/* Whether inputs of a graph with bound symbols leave some columns of the samples no steps (data.units). */
+qn_status qn_lint_units(const qn_graph *g, qn_dataset *d, qn_arena *a) QN_MUST_CHECK;
+
 /* Reads the samples (qn_dataset_check), of the first `batches` or of all with 0, and compares them with
- * the ranges of quantized inputs (data.range, data.stored), or with a float model as qn_lint_model does. */
+ * the ranges of quantized inputs (data.range, data.stored, data.units), or with a float model as qn_lint_model does. */
 qn_status qn_lint_data(const qn_graph *g, qn_dataset *d, size_t batches, qn_arena *a) QN_MUST_CHECK;
 
 #endif

@@ -3,6 +3,7 @@
  *
  *   range 0 to 1; samples of 0 to 255       ──▶   "34 % of the values are outside of its range"
  *   range 0 to 255; samples of 0 to 1       ──▶   "they become at most 2 different quantized values"
+ *   column 3 of 0 to 0.01, others to 40000  ──▶   "1 of the 8 columns becomes at most 2 different quantized values"
  *   int8 samples with --input-scale 1       ──▶   "its int8 values are taken as float values" */
 #include <math.h>
 
@@ -13,7 +14,14 @@
 #define FEWEST_STEPS 8     /* different quantized values at most: too few to be meant */
 #define FEWEST_VALUES 64   /* of all samples, before that is said */
 #define BETWEEN 0.01       /* steps from a quantized value that are not the rounding of f32 */
+#define LOST_STEPS 2       /* different quantized values at most of a column that says nothing */
+#define MOST_COLUMNS 64    /* of measurements; rows of images and texts are longer */
 #define FAR_OUTSIDE 8.0    /* widths of the range that one value lies beyond its end */
+
+/* What the samples have at one index of the last axis. */
+typedef struct column {
+	double least, most;
+} column;
 
 /* The range of one input, and what its samples are. */
 typedef struct range {
@@ -23,6 +31,8 @@ typedef struct range {
 	double lo, hi;      /* what the quantized values stand for */
 	double least, most; /* of the samples */
 	uint64_t n, outside, between;
+	column *column;
+	int64_t ncolumn; /* 0: their values are of one kind */
 } range;
 
 /* The type to which values of an input are quantized: its own, or that of a quantize after it. */
@@ -61,7 +71,7 @@ find_params(const qn_types *t, const qn_elem *e, double *scale, double *zp)
 }
 
 static void
-init(range *r, const qn_graph *g, size_t k, const qn_source *s)
+init(range *r, const qn_graph *g, size_t k, const qn_source *s, qn_arena *a)
 {
 	qn_types *t = &g->model->types;
 	const qn_plain have = s->type->elem->plain;
@@ -75,6 +85,21 @@ init(range *r, const qn_graph *g, size_t k, const qn_source *s)
 	r->one = qn_type_plain(t, have, s->type->rank, dim);
 	r->lo = ((double)r->elem->qmin - r->zp) * r->scale;
 	r->hi = ((double)r->elem->qmax - r->zp) * r->scale;
+	r->ncolumn = r->one->rank > 1 ? r->one->dim[r->one->rank - 1] : 0;
+	if (r->ncolumn < 2 || r->ncolumn > MOST_COLUMNS)
+		r->ncolumn = 0;
+	r->column = QN_NEW(a, column, (size_t)r->ncolumn);
+	for (int64_t c = 0; c < r->ncolumn; c++)
+		r->column[c] = (column){HUGE_VAL, -HUGE_VAL};
+}
+
+static void
+add_to_column(range *r, int64_t i, double v)
+{
+	column *c = &r->column[i % r->ncolumn];
+
+	c->least = fmin(c->least, v);
+	c->most = fmax(c->most, v);
 }
 
 /* What rounds to an end of the range belongs to it. */
@@ -94,6 +119,8 @@ look(void *user, size_t input, size_t index, const void *data)
 		r->most = fmax(r->most, v);
 		r->outside += v < lo || v > hi;
 		r->between += fabs(v / r->scale - rint(v / r->scale)) > BETWEEN;
+		if (r->ncolumn > 0)
+			add_to_column(r, i, v);
 	}
 	r->n += (uint64_t)n;
 }
@@ -107,6 +134,45 @@ number(double v, qn_arena *a)
 	qn_buf_init(&b, a);
 	qn_buf_f32(&b, (float)v);
 	return qn_buf_str(&b);
+}
+
+/* How many different quantized values there are from `least` to `most`. */
+static double
+steps_of(const range *r, double least, double most)
+{
+	return rint(most / r->scale) - rint(least / r->scale) + 1;
+}
+
+/* Measurements in units of their own, some of which the range of the others leaves no steps. */
+static void
+warn_units(const range *r, const char *name, const char *place, qn_arena *a)
+{
+	const column *first = NULL, *widest = r->column;
+	int64_t lost = 0;
+
+	if (r->ncolumn == 0 || r->n / (uint64_t)r->ncolumn < QN_LINT_FEWEST)
+		return;
+	for (const column *c = r->column; c < r->column + r->ncolumn; c++) {
+		if (c->most - c->least > widest->most - widest->least)
+			widest = c;
+		if (!(c->least < c->most) || steps_of(r, c->least, c->most) > LOST_STEPS)
+			continue;
+		lost++;
+		first = first != NULL ? first : c;
+	}
+	if (first == NULL || steps_of(r, widest->least, widest->most) <= 2 * FEWEST_STEPS)
+		return;
+	qn_warn(a->env, "data.units", place,
+		"%lld of the %lld columns of input '%s' %s at most %d different quantized "
+		"values: column %lld goes from %s to %s, column %lld from %s to %s, and one step "
+		"is "
+		"%s; standardize each column, (x - mean) / std (--mean and --std take a number for "
+		"each), and train so or fold it into the first layer; or feed those in other "
+		"units as an input of their own",
+		(long long)lost, (long long)r->ncolumn, name, lost > 1 ? "become" : "becomes",
+		LOST_STEPS, (long long)(first - r->column), number(first->least, a),
+		number(first->most, a), (long long)(widest - r->column), number(widest->least, a),
+		number(widest->most, a), number(r->scale, a));
 }
 
 static void
@@ -130,7 +196,7 @@ warn_outside(const range *r, const char *name, const char *place, qn_arena *a)
 static bool
 warn_narrow(const range *r, const char *name, const char *place, qn_arena *a)
 {
-	const double steps = rint(r->most / r->scale) - rint(r->least / r->scale) + 1;
+	const double steps = steps_of(r, r->least, r->most);
 	const int64_t all = (int64_t)r->elem->qmax - r->elem->qmin + 1;
 
 	if (r->n < FEWEST_VALUES || r->outside > 0 || r->between == 0 || r->least == r->most ||
@@ -163,22 +229,47 @@ warn_stored(const range *r, const qn_source *s, const char *name, qn_arena *a)
 		qn_plain_table[r->elem->plain].name, name, number(r->scale, a), number(r->zp, a));
 }
 
-qn_status
-qn_lint_data(const qn_graph *g, qn_dataset *d, size_t batches, qn_arena *a)
+/* Reads the samples; by input what they have. */
+static qn_status
+look_at(const qn_graph *g, qn_dataset *d, size_t batches, qn_arena *a, range **out)
 {
 	range *of = QN_NEW(a, range, qn_graph_fed(g));
 
+	*out = of;
 	for (size_t k = 0; k < qn_graph_fed(g); k++)
-		init(&of[k], g, k, qn_dataset_source(d, k));
-	QN_TRY(qn_dataset_check(d, a, &(qn_check){.batches = batches, .look = look, .user = of}));
+		init(&of[k], g, k, qn_dataset_source(d, k), a);
+	return qn_dataset_check(d, a, &(qn_check){.batches = batches, .look = look, .user = of});
+}
+
+qn_status
+qn_lint_units(const qn_graph *g, qn_dataset *d, qn_arena *a)
+{
+	range *of;
+
+	QN_TRY(look_at(g, d, QN_LINT_UNITS, a, &of));
+	for (size_t k = 0; k < qn_graph_fed(g); k++)
+		warn_units(&of[k], qn_graph_node(g, g->input[k])->name,
+			   qn_dataset_source(d, k)->name, a);
+	return QN_OK;
+}
+
+qn_status
+qn_lint_data(const qn_graph *g, qn_dataset *d, size_t batches, qn_arena *a)
+{
+	range *of;
+
+	QN_TRY(look_at(g, d, batches, a, &of));
 	for (size_t k = 0; k < qn_graph_fed(g); k++) {
 		const qn_source *s = qn_dataset_source(d, k);
 		const char *name = qn_graph_node(g, g->input[k])->name;
 
 		if (was_quantized(&of[k], s))
 			warn_stored(&of[k], s, name, a);
-		else if (of[k].n > 0 && !warn_narrow(&of[k], name, s->name, a))
+		else if (of[k].n > 0 && !warn_narrow(&of[k], name, s->name, a)) {
 			warn_outside(&of[k], name, s->name, a);
+			if (!g->model->quantized_here) /* else said when it was */
+				warn_units(&of[k], name, s->name, a);
+		}
 	}
 	return g->model->stage == QN_STAGE_FLOAT ? qn_lint_model(d, g, a) : QN_OK;
 }

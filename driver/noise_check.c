@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "calibrate/calibrate.h"
+#include "calibrate/lint.h"
 #include "calibrate/outcome.h"
 #include "driver/calibration.h"
 #include "driver/trial.h"
@@ -116,6 +117,7 @@ compare(qn_pipeline *p)
 	double error[QN_TRIAL_PARTS];
 
 	QN_TRY(qn_calibration_data(m, p->opts, m->scratch, &all));
+	QN_TRY(qn_lint_units(g, all, m->scratch));
 	few = some_of(g, all, &from);
 	qn_trials trials = {.p = p, .data = &few};
 	QN_TRY(qn_float_reference(m, g, &reference, &map));

@@ -11,7 +11,7 @@
 
 enum { MOST = 800 };
 
-/* An input of type tensor<1x1x(in)>, %y of it, and n samples of tensor<1xOF>. */
+/* An input of type tensor<1x1x(in)>, %y of it, and n samples of tensor<1xOF>, OF being f32 or 3xf32. */
 static void
 lint(const char *in, const char *body, const char *of, size_t n, const double *v, qn_prep prep)
 {
@@ -184,6 +184,37 @@ test_stored(void **state)
 	}
 }
 
+/* Columns of numbers in units of their own. */
+static void
+test_units(void **state)
+{
+	static const struct {
+		size_t n;
+		double scale; /* of the column in the middle, whose values are 0 to 1 otherwise */
+		const char *want;
+	} rows[] = {
+		{8, 0.003,
+		 "1 of the 3 columns of input 'x' becomes at most 2 different quantized values: "
+		 "column "
+		 "1 goes from 0.0 to 0.003, column 0 from 0.0 to 1.0, and one step is "
+		 "0.003921569; "},
+		{7, 0.003, NULL}, /* too few to say so */
+		{8, 0, NULL},     /* does not vary at all */
+		{8, 0.009, NULL}, /* three values */
+	};
+	double v[3 * 8];
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		for (size_t k = 0; k < 3 * rows[i].n; k++)
+			v[k] = (double)(k / 3) / (double)(rows[i].n - 1) *
+			       (k % 3 == 1 ? rows[i].scale : 1);
+		lint("3x" UNIT, "  %y = reshape %x {shape=[1,3]}\n", "3xf32", rows[i].n, v,
+		     (qn_prep){0});
+		expect("data.units", rows[i].want);
+	}
+}
+
 int
 main(void)
 {
@@ -191,6 +222,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_share, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_narrow, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_inputs, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_units, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_stored, rig_setup, rig_teardown),
 	};
 
