@@ -10,12 +10,15 @@
  * results whose scale is the attribute (log_mel.c). */
 #include <math.h>
 
+#include "ir/clamp.h"
 #include "runtime/impl_util.h"
 #include "runtime/log_mel.h"
 #include "runtime/math.h"
 #include "runtime/mel.h"
 
 enum { PCM = 32768 };
+#define NOISE_ONE 65536.0      /* steps of a noise, as the kernel has it */
+#define MOST_NOISE 268435455.0 /* 2^28 - 1, likewise */
 static const double PI = 3.14159265358979323846;
 
 /* What a run of the float implementation needs. */
@@ -83,6 +86,8 @@ log_mel_of(const qn_attrs_log_mel *a, const buffers *b, int64_t c)
 	const double level = sqrt(b->level[c]), *noise = &b->noise[c];
 
 	b->noise[c] += (c % 2 == 0 ? a->even_smoothing : a->odd_smoothing) * (level - *noise);
+	/* as a state holds it: hops give what a whole clip gives */
+	b->noise[c] = rint(fmin(b->noise[c], MOST_NOISE) * NOISE_ONE) / NOISE_ONE;
 	const double rest = level - *noise, least = level * a->min_signal_remaining;
 	double v = rest > least ? rest : least;
 	if (a->pcan != 0)
@@ -90,33 +95,38 @@ log_mel_of(const qn_attrs_log_mel *a, const buffers *b, int64_t c)
 	return v > 1.0 ? (float)(ldexp(a->scale, (int)a->scale_shift) * qn_ln(v)) : 0.0f;
 }
 
-/* A noise is the sum of three rows; row 0 has it as f32, the next what is missing, and so on: [3, channels]. */
+/* A noise of 28 bits and 16 fractional ones in three rows, [3, channels]: its highest, middle and lowest 16 bits as
+ * integers times the scale of the features.  Quantizing such rows changes nothing, so that float and integer
+ * graphs go on from the same states. */
 static void
-noise_before(const buffers *b, const float *noise)
+noise_before(const buffers *b, const float *row, double scale)
 {
 	const int64_t n = b->mel->channels;
 
 	for (int64_t c = 0; c < n; c++) {
-		double v = noise == NULL ? 0
-					 : (double)noise[c] + (double)noise[n + c] +
-						   (double)noise[2 * n + c];
+		int64_t v = 0;
 
-		b->noise[c] = v > 0 ? v : 0;
+		for (int64_t k = 0; row != NULL && k < QN_NOISE_ROWS; k++) {
+			const double part = rint((double)row[k * n + c] / scale);
+
+			v = v * 65536 + (int64_t)qn_clamp_f64(part, INT16_MIN, INT16_MAX) +
+			    (k > 0 && part < 0 ? 65536 : 0);
+		}
+		b->noise[c] = v > 0 ? (double)v / NOISE_ONE : 0;
 	}
 }
 
 static void
-noise_after(const buffers *b, float *to)
+noise_after(const buffers *b, float *to, double scale)
 {
 	const int64_t n = b->mel->channels;
 
 	for (int64_t c = 0; c < n; c++) {
-		double rest = b->noise[c];
+		const uint64_t v = (uint64_t)(b->noise[c] * NOISE_ONE);
 
-		for (int64_t row = 0; row < QN_NOISE_ROWS; row++) {
-			to[row * n + c] = (float)rest;
-			rest -= (double)to[row * n + c];
-		}
+		for (int64_t k = 0; k < QN_NOISE_ROWS; k++)
+			to[k * n + c] =
+				(float)((double)(int16_t)(uint16_t)(v >> (32 - 16 * k)) * scale);
 	}
 }
 
@@ -128,12 +138,13 @@ log_mel_real(const qn_eval *e)
 	const int64_t rows = qn_static_count(qn_in_type(e->g, e->n, 0)) / m->samples;
 	const int64_t noises = QN_NOISE_ROWS * m->channels;
 	const float *noise = e->n->nin > 1 ? e->in[1] : NULL;
+	const double scale = (double)(float)e->n->attr->log_mel.scale;
 	float *y = e->out;
 
 	for (int64_t r = 0; r < rows; r++) {
 		const float *x = (const float *)e->in[0] + r * m->samples;
 
-		noise_before(b, noise != NULL ? noise + r * noises : NULL);
+		noise_before(b, noise != NULL ? noise + r * noises : NULL, scale);
 		for (int64_t f = 0; f < m->frames; f++) {
 			qn_mel_energies(m, x + f * m->hop, PCM, b->turn, b->work, b->energy);
 			sum_bands(b, false);
@@ -141,7 +152,7 @@ log_mel_real(const qn_eval *e)
 				*y++ = log_mel_of(&e->n->attr->log_mel, b, c);
 		}
 		if (noise != NULL) {
-			noise_after(b, y);
+			noise_after(b, y, scale);
 			y += noises;
 		}
 	}

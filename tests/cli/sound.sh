@@ -93,6 +93,13 @@ silent 'stream, mfcc' inspect net.qir --front-end mfcc:stream,window=40,hop=30,c
 silent 'stream without overlap' inspect net.qir --front-end mfcc:stream,window=40,hop=40,channels=5,coefficients=5
 grep -q '^state ' stdout && fail 'stream without overlap' 'it has a state' stdout
 
+# Repairs compare a quantized stream, whose noise is as it was recorded, with the float one: they do no harm.
+sed 's/%y = softmax %d/%y = relu6 %d/' net.qir >repair.qir
+for repair in "" --bias-correction; do
+	good "stream, repair $repair" eval -q repair.qir "${stream[@]}" $repair --calib clips.bin --data clips.bin --shape 40 --dtype i16 --input-scale 0.000030517578125 --against repair.qir
+	grep -qE '^integer +sqnr +[34][0-9]\.' stdout || fail "stream, repair $repair" 'it is not near the float network' stdout
+done
+
 # Calibrated as a stream, with states as PCM is; the emitted program does the same.
 good 'stream, compile' compile -q net.qir "${stream[@]}" --calib clips.bin --shape 40 --dtype i16 --input-scale 0.000030517578125 --self-test 9 -o stream
 grep -q 'int16_t x_noise\[' stream/net.h || fail 'stream, compile' 'no state for the noise' stream/net.h
