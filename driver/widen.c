@@ -178,23 +178,46 @@ take(widening *w, const double error[QN_TRIAL_PARTS])
 		w->now[part] = error[part];
 }
 
-/* A layer of several that became wide together stays so only if enough is lost without it. */
+/* What layers that became wide together have to lose without them to stay so, in dB: a product the least gain, as
+ * alone; the others half of their share of what all brought, as none of a chain may lose much. */
+static double
+least_loss(const widening *w, const size_t *member, size_t n, double share)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += w->all.layer[member[i]].product ? QN_WIDEN_LEAST_GAIN : share;
+	return sum;
+}
+
+/* Goes back to 8 bits with those of n wide layers, the noisiest first, without which too little is lost: with all at
+ * once, else with those of each half. */
 static qn_status
-try_without(widening *w, qn_wide_layer *l)
+prune(widening *w, const size_t *member, size_t n, double share)
 {
 	double error[QN_TRIAL_PARTS];
 	bool can;
 
-	l->wide = false;
+	if (n == 0 || w->tried >= QN_WIDEN_TRIALS)
+		return QN_OK;
+	for (size_t i = 0; i < n; i++)
+		w->all.layer[member[i]].wide = false;
 	QN_TRY(try_now(w, error, &can));
-	l->wide = !can ||
-		  (error[QN_TRIAL_HELD] > w->now[QN_TRIAL_HELD] &&
-		   qn_widen_gain(error[QN_TRIAL_FIT], w->now[QN_TRIAL_FIT]) >= QN_WIDEN_LEAST_GAIN);
-	if (l->wide)
-		l->gain = can ? qn_widen_gain(error[QN_TRIAL_HELD], w->now[QN_TRIAL_HELD]) : 0;
-	else
+	const double lost = qn_widen_gain(error[QN_TRIAL_FIT], w->now[QN_TRIAL_FIT]);
+	if (can && (error[QN_TRIAL_HELD] <= w->now[QN_TRIAL_HELD] ||
+		    lost < least_loss(w, member, n, share))) {
 		take(w, error);
-	return QN_OK;
+		return QN_OK;
+	}
+	for (size_t i = 0; i < n; i++)
+		w->all.layer[member[i]].wide = true;
+	if (n == 1) {
+		w->all.layer[*member].gain =
+			can ? qn_widen_gain(error[QN_TRIAL_HELD], w->now[QN_TRIAL_HELD]) : 0;
+		return QN_OK;
+	}
+	QN_TRY(prune(w, member + n / 2, n - n / 2, share));
+	return prune(w, member, n / 2, share);
 }
 
 static bool
@@ -208,23 +231,32 @@ gains(const widening *w, const double before[QN_TRIAL_PARTS], double least)
 static qn_status
 try_together(widening *w, const bool *in)
 {
+	size_t *member = QN_NEW(w->arena, size_t, w->all.n + 1), n = 0, others = 0;
 	double before[QN_TRIAL_PARTS], error[QN_TRIAL_PARTS];
-	size_t n = 0;
 	bool can;
 
-	for (size_t k = 0; k < w->all.n; k++)
-		n += in[k];
-	if (n < 2 || w->tried == QN_WIDEN_TRIALS || !(w->now[QN_TRIAL_FIT] > 0))
+	for (size_t k = 0; k < w->all.n; k++) {
+		if (!in[k])
+			continue;
+		member[n++] = k;
+		others += !w->all.layer[k].product;
+	}
+	if (n < 2 || w->tried >= QN_WIDEN_TRIALS || !(w->now[QN_TRIAL_FIT] > 0))
 		return QN_OK;
 	memcpy(before, w->now, sizeof before);
 	set_wide(w, in, true);
 	QN_TRY(try_now(w, error, &can));
 	if (can)
 		take(w, error);
-	bool kept = can && gains(w, before, qn_widen_least_gain(&w->all, in));
-	for (size_t k = w->all.n; kept && k-- > 0 && w->tried < QN_WIDEN_TRIALS;)
-		if (in[k])
-			QN_TRY(try_without(w, &w->all.layer[k]));
+	const bool kept = can && gains(w, before, qn_widen_least_gain(&w->all, in));
+	if (kept) {
+		const double all = qn_widen_gain(before[QN_TRIAL_FIT], w->now[QN_TRIAL_FIT]);
+		const double share =
+			fmin(QN_WIDEN_LEAST_GAIN, others > 0 ? all / 2 / (double)others : 0);
+
+		QN_TRY(prune(w, member + n / 2, n - n / 2, share));
+		QN_TRY(prune(w, member, n / 2, share));
+	}
 	/* several that each lose little without it may lose all that they brought */
 	if (!kept || !gains(w, before, QN_WIDEN_LEAST_GAIN)) {
 		set_wide(w, in, false);

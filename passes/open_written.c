@@ -63,7 +63,7 @@ carry(qn_model *m, const qn_graph *g, qn_id id, qn_graph *dst, const qn_id *map,
 {
 	const qn_quant_opts opts = {.activations = multiplied ? QN_STORAGE_I8 : QN_STORAGE_I16};
 
-	return qn_quantize_carried(m, g, id, dst, map, &opts);
+	return qn_quantize_carried(m, g, id, dst, map, NULL, &opts);
 }
 
 static bool

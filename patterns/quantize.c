@@ -11,6 +11,7 @@
  * partitions are float. */
 #include "ir/diag.h"
 #include "ir/foreign_names.h"
+#include "patterns/kept.h"
 #include "patterns/quantizing.h"
 #include "patterns/recipe.h"
 #include "patterns/rewrite.h"
@@ -86,21 +87,6 @@ explain(const qn_quant_opts *opts, const qn_graph *g, const qn_node *call, const
 	opts->explain(opts->explain_user, &e);
 }
 
-/* How a value is stored for its readers: as the options say; in 16 bits where it is a result, not an input; in 16
- * bits; as PCM samples; as the noise of log_mel. */
-typedef enum kept_storage {
-	KEPT_OWN,
-	KEPT_WIDE_RESULT,
-	KEPT_WIDE,
-	KEPT_PCM,
-	KEPT_NOISE
-} kept_storage;
-
-typedef struct kept_as {
-	kept_storage storage;
-	const qn_node *sound; /* KEPT_NOISE: the log_mel, whose result has the same parameters */
-} kept_as;
-
 /* Where storages are mixed, what reads a result may be stored in another way: an op that has no
  * parameters for its result so far gets them in its own storage, or in 16 bits if something reads it so. */
 static qn_id
@@ -120,7 +106,7 @@ result_pair(qn_model *m, qn_graph *dst, const qn_node *call, qn_id y, const qn_q
 /* Gives a graph input its own parameters: later quantizes of it become requantizes, or are
  * removed where they are equal. */
 static qn_id
-input_pair(qn_model *m, qn_graph *dst, qn_id x, const kept_as *as, const qn_quant_opts *opts)
+input_pair(qn_model *m, qn_graph *dst, qn_id x, const qn_kept *as, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(dst, x);
 	qn_quant_opts own = qn_recipe_for_value(opts, "input", n->name);
@@ -128,10 +114,10 @@ input_pair(qn_model *m, qn_graph *dst, qn_id x, const kept_as *as, const qn_quan
 	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return x;
 	own.per_axis = false; /* the caller's arrays have one scale */
-	if (as->storage == KEPT_WIDE && !qn_recipe_stores_input(opts->recipe, n->name))
+	if (as->storage == QN_KEPT_WIDE && !qn_recipe_stores_input(opts->recipe, n->name))
 		own.activations = QN_STORAGE_I16;
-	qn_id q = as->storage == KEPT_PCM ? qn_quantize_pcm(m, dst, x, n->name, "input")
-		  : as->storage == KEPT_NOISE
+	qn_id q = as->storage == QN_KEPT_PCM ? qn_quantize_pcm(m, dst, x, n->name, "input")
+		  : as->storage == QN_KEPT_NOISE
 			  ? qn_quantize_sound(m, dst, x, n->name, "input", as->sound)
 			  : qn_quantize_real(m, dst, x, n->name, "input", &own);
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
@@ -202,65 +188,17 @@ has_dynamic(const qn_graph *dst, qn_id first)
 	return false;
 }
 
-/* As what a node reads operand i. */
-static kept_as
-read_as(const qn_node *n, uint32_t i, const qn_quant_opts *opts)
-{
-	if (n->op == QN_OP_dynamic_fake_quant)
-		return (kept_as){.storage = KEPT_WIDE};
-	if (n->op != QN_OP_call || n->callee->pattern == NULL)
-		return (kept_as){0};
-	const qn_node *root = qn_graph_node(n->callee, n->callee->output[0].value);
-	if (root->op == QN_OP_log_mel || root->op == QN_OP_mfcc)
-		return (kept_as){i == 0 ? KEPT_PCM : KEPT_NOISE, root};
-	const qn_quant_opts own = qn_recipe_for_graph(opts, n->callee);
-	if (own.when != QN_STATIC)
-		return (kept_as){.storage = KEPT_WIDE};
-	return (kept_as){.storage =
-				 own.activations == QN_STORAGE_I16 ? KEPT_WIDE_RESULT : KEPT_OWN};
-}
-
-/* Whether a node only moves elements of operand i, which are then kept as its result; PCM and results also into a
- * concat. */
-static bool
-is_moved(const qn_node *n, uint32_t i, kept_storage result)
-{
-	return (i == 0 && qn_opinfo_of(n)->behaviour == QN_SAME) ||
-	       (n->op == QN_OP_concat && (result == KEPT_PCM || result == KEPT_WIDE_RESULT));
-}
-
-/* Values of g, moved or not, that are to be stored in another way than the options say: in more than 8 bits what
- * products with scales at run time and layers of 16 bits read, as PCM what features of sound are computed from. */
-static kept_as *
-storages(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
-{
-	kept_as *as = QN_NEW(a, kept_as, g->n);
-
-	for (qn_id id = g->n - 1; id > 0; id--) {
-		const qn_node *n = qn_graph_node(g, id);
-
-		for (uint32_t i = 0; i < n->nin; i++) {
-			const kept_as read =
-				is_moved(n, i, as[id].storage) ? as[id] : read_as(n, i, opts);
-
-			if (read.storage > as[n->in[i]].storage)
-				as[n->in[i]] = read;
-		}
-	}
-	return as;
-}
-
 /* Quantizes a composite, and appends its part after *last. */
 static qn_id
 write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts, const qn_graph *g,
-	   const qn_node *call, const kept_as *as, const qn_id *map, const qn_part ***last)
+	   const qn_node *call, const qn_kept *as, const qn_id *map, const qn_part ***last)
 {
 	qn_quant_opts own = qn_recipe_for_graph(opts, call->callee);
 	const qn_id first = dst->n;
 
 	if (!qn_recipe_agrees(opts->recipe, call->callee, call->name))
 		return 0;
-	own.wide_result = as->storage == KEPT_WIDE_RESULT || as->storage == KEPT_WIDE;
+	own.wide_result = qn_kept_wide(as);
 	qn_id y = qn_quantize_call(m, s, dst, &own, call, map);
 
 	y = result_pair(m, dst, call, y, &own);
@@ -350,7 +288,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *like)
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_recipe_check(opts->recipe, g)); /* partition may have run without it */
 	own.mixes = qn_recipe_mixes(opts->recipe, g);
-	const kept_as *as = storages(g, m->scratch, opts);
+	const qn_kept *as = qn_kept_of(g, m->scratch, opts);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
@@ -359,7 +297,7 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *like)
 		} else if (n->op == QN_OP_dynamic_fake_quant) {
 			map[id] = copy_dynamic(m, dst, n, map, opts);
 		} else if (qn_carries(n->op)) {
-			map[id] = qn_quantize_carried(m, g, id, dst, map, opts);
+			map[id] = qn_quantize_carried(m, g, id, dst, map, &as[id], opts);
 		} else {
 			map[id] = copy_node(m, dst, n, map);
 			if (map[id] != 0 && n->op == QN_OP_input)

@@ -6,9 +6,10 @@
 #include "patterns/recipe.h"
 
 /* What a loop carries has one type at its begin and its end: the quantize of its first value sets the
- * parameters, in which the next ones are stored too. */
+ * parameters, in which the next ones are stored too; in 16 bits if the loop's layers are. */
 static qn_id
-carry(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map, const qn_quant_opts *opts)
+carry(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map, const qn_kept *as,
+      const qn_quant_opts *opts)
 {
 	qn_quant_opts own = qn_recipe_for_value(opts, "input", like->name);
 	qn_node n = *like;
@@ -16,6 +17,8 @@ carry(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map, const q
 	const bool real = opts->scheme != QN_SCHEME_RFC && qn_type_is_f32(n.type);
 
 	own.per_axis = false;
+	if (opts->mixes && as != NULL && qn_kept_wide(as))
+		own.activations = QN_STORAGE_I16;
 	if (real)
 		in[0] = qn_quantize_real(m, dst, in[0], n.name, "carry", &own);
 	if (in[0] == 0)
@@ -97,12 +100,12 @@ qn_carries(qn_op op)
 
 qn_id
 qn_quantize_carried(qn_model *m, const qn_graph *g, qn_id id, qn_graph *dst, const qn_id *map,
-		    const qn_quant_opts *opts)
+		    const qn_kept *as, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(g, id);
 
 	if (n->op == QN_OP_loop_carry)
-		return carry(m, dst, n, map, opts);
+		return carry(m, dst, n, map, as, opts);
 	if (n->op == QN_OP_loop_end)
 		return loop_end(m, dst, n, map, carried_types(g, dst, id, map, m->scratch));
 	return leave_loop(dst, n, map);

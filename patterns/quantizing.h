@@ -4,6 +4,7 @@
 #ifndef QN_PATTERNS_QUANTIZING_H
 #define QN_PATTERNS_QUANTIZING_H
 
+#include "patterns/kept.h"
 #include "patterns/quantizer.h"
 
 struct qn_quantizing {
@@ -53,8 +54,9 @@ bool qn_pattern_is_standard(const qn_qpattern *p);
 /* Whether the op carries values from one step of a loop to the next, or out of it. */
 bool qn_carries(qn_op op);
 /* Node `id` of g, whose op is one of these, in dst; map: the values of dst so far.  What is carried has
- * parameters of its own, the same in all steps.  0 after a report. */
+ * parameters of its own, the same in all steps; as: how it is kept for its readers, NULL: as the options say.
+ * 0 after a report. */
 qn_id qn_quantize_carried(qn_model *m, const qn_graph *g, qn_id id, qn_graph *dst, const qn_id *map,
-			  const qn_quant_opts *opts);
+			  const qn_kept *as, const qn_quant_opts *opts);
 
 #endif

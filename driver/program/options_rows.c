@@ -7,6 +7,8 @@
 #include "quern/layout.h"
 #include "quern/measure.h"
 
+enum { MOST_STEPS = 1 << 20 }; /* of a sequence, tokens of a context */
+
 const option_row option_rows[] = {
 	/* ---- calibration ---- */
 	{"--calib", 0, GROUP_CALIBRATION, QUANTIZING | CMD_TUNE, LIST(calib),
@@ -36,7 +38,8 @@ const option_row option_rows[] = {
 	 .value = "[INPUT=]FILE",
 	 .help = "samples to evaluate, in the formats of --calib (analyze: default those of "
 		 "--calib)"},
-	{"--sequence", 0, GROUP_SAMPLES, READING_SAMPLES, COUNT(sequence), .value = "N",
+	{"--sequence", 0, GROUP_SAMPLES, READING_SAMPLES, COUNT(sequence), .most = MOST_STEPS,
+	 .value = "N",
 	 .help = "reset the states of a stateful network after every N samples (default: all "
 		 "samples are one sequence)"},
 	{"--input-scale", 0, GROUP_SAMPLES, READING_SAMPLES, TEXT(sample.input_scale),
@@ -284,7 +287,7 @@ const option_row option_rows[] = {
 	 .help = "write the tensor as a .irpa, .safetensors or .gguf file (default: none)"},
 	{"--name", 0, GROUP_OUTPUT, CMD_QUANTIZE_TENSOR, TEXT(name), .value = "NAME",
 	 .help = "the tensor's name in the archive (default: that of the file)"},
-	{"--sequence", 0, GROUP_OUTPUT, CMD_TOKENS, COUNT(sequence), .value = "N",
+	{"--sequence", 0, GROUP_OUTPUT, CMD_TOKENS, COUNT(sequence), .most = MOST_STEPS, .value = "N",
 	 .help = "of a text: sequences of N tokens, each after the one before a text, for "
 		 "--sequence of other commands; the rest is left out"},
 	{"--output", 'o', GROUP_OUTPUT, CMD_TOKENS, TEXT(output), .value = "FILE.npy|FOLDER",
@@ -330,7 +333,7 @@ const option_row option_rows[] = {
 	{"--input-dim", 0, GROUP_MODEL, READING, LIST(dim), .value = "NAME=N",
 	 .help = "length of a dimension that an .onnx or .tflite leaves open: batch=1, or "
 		 "image:0=1 by input and axis"},
-	{"--context", 0, GROUP_MODEL, READING, COUNT(context), .most = 1 << 20, .value = "N",
+	{"--context", 0, GROUP_MODEL, READING, COUNT(context), .most = MOST_STEPS, .value = "N",
 	 .help = "tokens that a language model (.gguf or a Hugging Face folder) remembers "
 		 "(default: 256, or what it was made for)"},
 	{"--lax-zp", 0, GROUP_MODEL, READING, FLAG(lax_zp),

@@ -74,6 +74,8 @@ for first in 0 4 8; do
 done
 rows y1.npy 0 $steps 12 >got
 same 'sequences' expected got
+case_of 'sequence, long' 1 data.sequence "holds 12 steps|sequence of 1048576" run tied.qir x.npy --sequence 1048576
+usage 'sequence, too long' 'a number from 1 to 1048576: --sequence' run -q tied.qir x.npy --sequence 1048577
 case_of 'sequence, remainder' 1 data.sequence "holds 12 steps|sequence of 5" run tied.qir x.npy --sequence 5
 
 # Both file forms keep states.

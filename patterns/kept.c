@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kept.c - see kept.h.
+ *
+ *   add ─▶ reshape ─▶ conv in 16 bits             the sum has 16 bits
+ *   carry ─▶ … in 16 bits … ─▶ silu ─▶ loop_end    so have the carry and silu's result, which it holds next
+ *
+ * From the last value to the first one, a value is kept as its readers need it; what a loop or a state holds next is
+ * kept as the loop's carry or the state is, so this is done until nothing changes. */
+#include "patterns/kept.h"
+#include "patterns/recipe.h"
+
+/* As what a node reads operand i. */
+static qn_kept
+read_as(const qn_node *n, uint32_t i, const qn_quant_opts *opts)
+{
+	if (n->op == QN_OP_dynamic_fake_quant)
+		return (qn_kept){.storage = QN_KEPT_WIDE};
+	if (n->op != QN_OP_call || n->callee->pattern == NULL)
+		return (qn_kept){0};
+	const qn_node *root = qn_graph_node(n->callee, n->callee->output[0].value);
+	if (root->op == QN_OP_log_mel || root->op == QN_OP_mfcc)
+		return (qn_kept){i == 0 ? QN_KEPT_PCM : QN_KEPT_NOISE, root};
+	const qn_quant_opts own = qn_recipe_for_graph(opts, n->callee);
+	if (own.when != QN_STATIC)
+		return (qn_kept){.storage = QN_KEPT_WIDE};
+	return (qn_kept){.storage = own.activations == QN_STORAGE_I16 ? QN_KEPT_WIDE_RESULT
+								      : QN_KEPT_OWN};
+}
+
+/* Whether a node only moves elements of operand i, which are then kept as its result; PCM and results also into a
+ * concat. */
+static bool
+is_moved(const qn_node *n, uint32_t i, qn_kept_storage result)
+{
+	return (i == 0 && qn_opinfo_of(n)->behaviour == QN_SAME) ||
+	       (n->op == QN_OP_concat && (result == QN_KEPT_PCM || result == QN_KEPT_WIDE_RESULT));
+}
+
+/* The carry whose next value is operand i > 0 of the loop_end. */
+static qn_id
+carry_of(const qn_graph *g, const qn_node *end, uint32_t i)
+{
+	qn_id id = end->in[0];
+
+	for (; qn_graph_node(g, id) != end; id++) {
+		const qn_node *c = qn_graph_node(g, id);
+
+		if (c->op == QN_OP_loop_carry && c->in[1] == end->in[0] &&
+		    c->attr->loop_carry.index + 1 == (int64_t)i)
+			return id;
+	}
+	return 0;
+}
+
+static bool
+strengthen(qn_kept *as, qn_kept to)
+{
+	if (to.storage <= as->storage)
+		return false;
+	*as = to;
+	return true;
+}
+
+/* What is read, the carry for its next value. */
+static qn_kept
+kept_for(const qn_graph *g, const qn_kept *as, qn_id id, uint32_t i, const qn_quant_opts *opts)
+{
+	const qn_node *n = qn_graph_node(g, id);
+
+	if (n->op == QN_OP_loop_end) {
+		const qn_id carry = i > 0 ? carry_of(g, n, i) : 0;
+
+		return carry != 0 && qn_kept_wide(&as[carry]) ? as[carry] : (qn_kept){0};
+	}
+	return is_moved(n, i, as[id].storage) ? as[id] : read_as(n, i, opts);
+}
+
+static bool
+sweep(const qn_graph *g, qn_kept *as, const qn_quant_opts *opts)
+{
+	const size_t fed = qn_graph_fed(g), given = qn_graph_given(g);
+	bool changed = false;
+
+	for (size_t k = 0; k < g->nstate; k++) {
+		const qn_kept *state = &as[g->input[fed + k]];
+
+		if (qn_kept_wide(state))
+			changed = strengthen(&as[g->output[given + k].value], *state) || changed;
+	}
+	for (qn_id id = g->n - 1; id > 0; id--) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		for (uint32_t i = 0; i < n->nin; i++)
+			changed =
+				strengthen(&as[n->in[i]], kept_for(g, as, id, i, opts)) || changed;
+	}
+	return changed;
+}
+
+const qn_kept *
+qn_kept_of(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
+{
+	qn_kept *as = QN_NEW(a, qn_kept, g->n);
+
+	while (sweep(g, as, opts))
+		continue;
+	/* the caller of a network keeps its states, but does not read them */
+	for (size_t k = 0; k < g->nstate; k++) {
+		qn_kept *state = &as[g->input[qn_graph_fed(g) + k]];
+
+		if (state->storage == QN_KEPT_WIDE_RESULT)
+			state->storage = QN_KEPT_WIDE;
+	}
+	return as;
+}
+
+bool
+qn_kept_wide(const qn_kept *k)
+{
+	return k->storage == QN_KEPT_WIDE_RESULT || k->storage == QN_KEPT_WIDE;
+}
