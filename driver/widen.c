@@ -178,46 +178,58 @@ take(widening *w, const double error[QN_TRIAL_PARTS])
 		w->now[part] = error[part];
 }
 
-/* What layers that became wide together have to lose without them to stay so, in dB: a product the least gain, as
- * alone; the others half of their share of what all brought, as none of a chain may lose much. */
+/* Layers that became wide together. */
+typedef struct group {
+	const size_t *member; /* indices, the noisiest first */
+	double full;          /* the error with all of them on the samples that choose */
+	double share;         /* dB that a layer without weights has to bring */
+	double spent;         /* what those that are narrow again had to bring, and did not */
+} group;
+
 static double
-least_loss(const widening *w, const size_t *member, size_t n, double share)
+to_bring(const widening *w, const group *g, size_t from, size_t to)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < n; i++)
-		sum += w->all.layer[member[i]].product ? QN_WIDEN_LEAST_GAIN : share;
+	for (; from < to; from++)
+		sum += w->all.layer[g->member[from]].product ? QN_WIDEN_LEAST_GAIN : g->share;
 	return sum;
 }
 
-/* Goes back to 8 bits with those of n wide layers, the noisiest first, without which too little is lost: with all at
- * once, else with those of each half. */
+static void
+set_members(widening *w, const group *g, size_t from, size_t to, bool wide)
+{
+	for (; from < to; from++)
+		w->all.layer[g->member[from]].wide = wide;
+}
+
+/* Goes back to 8 bits with members from … to of a group, if all that went back lose less than they had to bring: with
+ * these at once, else with those of each half. */
 static qn_status
-prune(widening *w, const size_t *member, size_t n, double share)
+prune(widening *w, group *g, size_t from, size_t to)
 {
 	double error[QN_TRIAL_PARTS];
 	bool can;
 
-	if (n == 0 || w->tried >= QN_WIDEN_TRIALS)
+	if (from == to || w->tried >= QN_WIDEN_TRIALS)
 		return QN_OK;
-	for (size_t i = 0; i < n; i++)
-		w->all.layer[member[i]].wide = false;
+	set_members(w, g, from, to, false);
 	QN_TRY(try_now(w, error, &can));
-	const double lost = qn_widen_gain(error[QN_TRIAL_FIT], w->now[QN_TRIAL_FIT]);
+	const double bring = to_bring(w, g, from, to);
 	if (can && (error[QN_TRIAL_HELD] <= w->now[QN_TRIAL_HELD] ||
-		    lost < least_loss(w, member, n, share))) {
+		    qn_widen_gain(error[QN_TRIAL_FIT], g->full) < g->spent + bring)) {
+		g->spent += bring;
 		take(w, error);
 		return QN_OK;
 	}
-	for (size_t i = 0; i < n; i++)
-		w->all.layer[member[i]].wide = true;
-	if (n == 1) {
-		w->all.layer[*member].gain =
+	set_members(w, g, from, to, true);
+	if (to - from == 1) {
+		w->all.layer[g->member[from]].gain =
 			can ? qn_widen_gain(error[QN_TRIAL_HELD], w->now[QN_TRIAL_HELD]) : 0;
 		return QN_OK;
 	}
-	QN_TRY(prune(w, member + n / 2, n - n / 2, share));
-	return prune(w, member, n / 2, share);
+	QN_TRY(prune(w, g, (from + to) / 2, to));
+	return prune(w, g, from, (from + to) / 2);
 }
 
 static bool
@@ -250,12 +262,13 @@ try_together(widening *w, const bool *in)
 		take(w, error);
 	const bool kept = can && gains(w, before, qn_widen_least_gain(&w->all, in));
 	if (kept) {
-		const double all = qn_widen_gain(before[QN_TRIAL_FIT], w->now[QN_TRIAL_FIT]);
-		const double share =
-			fmin(QN_WIDEN_LEAST_GAIN, others > 0 ? all / 2 / (double)others : 0);
+		const double all = qn_widen_gain(before[QN_TRIAL_FIT], error[QN_TRIAL_FIT]);
+		group g = {.member = member, .full = error[QN_TRIAL_FIT]};
 
-		QN_TRY(prune(w, member + n / 2, n - n / 2, share));
-		QN_TRY(prune(w, member, n / 2, share));
+		/* half of an equal share: of a chain none may lose much by itself */
+		g.share = others > 0 ? fmin(QN_WIDEN_LEAST_GAIN, all / 2 / (double)others) : 0;
+		QN_TRY(prune(w, &g, n / 2, n));
+		QN_TRY(prune(w, &g, 0, n / 2));
 	}
 	/* several that each lose little without it may lose all that they brought */
 	if (!kept || !gains(w, before, QN_WIDEN_LEAST_GAIN)) {
