@@ -155,6 +155,10 @@ qn_status qn_methods_find(const qn_calibration *c, qn_dataset *data, const qn_st
 qn_status qn_methods_search(const qn_calibration *c, const qn_dataset *data, qn_methods *methods,
 			    qn_calib_opts *o) QN_MUST_CHECK;
 
+/* Constants of zeros, but for weights, are exact in any scale: with this one what they are added to or compared with
+ * has the coarser one, which the arithmetic of both follows. */
+#define QN_SCALE_OF_ZEROS 0x1p-24
+
 /* Binds the symbols of constants alone, from the constants; mse: by least squared error. */
 qn_status qn_calibrate_constants(const qn_calibration *c, bool mse) QN_MUST_CHECK;
 

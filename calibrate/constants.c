@@ -162,6 +162,49 @@ qn_constants_range(const qn_calibration *c, const qn_watch *w, double *lo, doubl
 	return true;
 }
 
+/* Whether a quantized value is multiplied by data and summed: its scale is a factor of that of a bias. */
+static bool
+is_weight(const qn_graph *g, const qn_node *q)
+{
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		for (uint32_t i = 0; qn_opinfo_of(n)->behaviour == QN_ACC && i < n->nin; i++)
+			if (qn_graph_node(g, n->in[i]) == q)
+				return true;
+	}
+	return false;
+}
+
+/* The largest scale from row `from` on of those that are not all zeros; 0: there is none. */
+static double
+largest_scale(const rows *r, size_t from, size_t n)
+{
+	double most = 0;
+
+	for (size_t k = from; k < from + n; k++)
+		if (r->lo[k] < 0 || r->hi[k] > 0)
+			most = fmax(most, r->t[k]);
+	return most;
+}
+
+/* Rows of zeros have any scale.  That of the bias is a multiple of it, and the scales of all blocks of a channel are
+ * rounded to the largest: so it is that of the other blocks, or of the other channels, or 1/128. */
+static void
+scale_zeros(rows *r, const qn_type *type)
+{
+	const bool blocks = type->elem->gran == QN_SUB_CHANNEL && type->dim[0] > 0;
+	const size_t each = blocks ? r->n / (size_t)type->dim[0] : 1;
+	const double found = largest_scale(r, 0, r->n), of_all = found > 0 ? found : 0x1p-7;
+
+	for (size_t k = 0; k < r->n; k++) {
+		const double of_channel = largest_scale(r, k / each * each, each);
+
+		if (!(r->lo[k] < 0 || r->hi[k] > 0))
+			r->t[k] = of_channel > 0 ? of_channel : of_all;
+	}
+}
+
 static qn_status
 bind(const qn_calibration *c, const qn_watch *w, bool mse)
 {
@@ -173,10 +216,18 @@ bind(const qn_calibration *c, const qn_watch *w, bool mse)
 
 	if (mse && symmetric && q->type->elem->qmax > 0 && !r->masked)
 		narrow(r);
+	if (sym->len == 0 && r->lo[0] == 0 && r->hi[0] == 0 && sym->idle <= 0 &&
+	    !is_weight(c->g, q)) {
+		r->t[0] = QN_SCALE_OF_ZEROS;
+		zp[0] = 0;
+		return qn_symbol_bind(&c->m->types, q->name, sym->name, 1, r->t,
+				      symmetric ? NULL : zp);
+	}
 	if (sym->len == 0)
 		return qn_bind_range(c->m, q, sym, r->lo[0], r->hi[0]);
 	for (size_t k = 0; k < r->n; k++)
 		qn_range_to_params(r->lo[k], r->hi[k], q->type->elem, symmetric, &r->t[k], &zp[k]);
+	scale_zeros(r, q->type);
 	if (q->type->elem->gran == QN_SUB_CHANNEL)
 		qn_block_scales_make(q->type, r->n, r->t);
 	return qn_symbol_bind(&c->m->types, q->name, sym->name, r->n, r->t, symmetric ? NULL : zp);
