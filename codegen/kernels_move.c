@@ -136,7 +136,10 @@ static const qn_kernel plain_fold[] = {
 	{.name = "qn_plain_fold", .args = "qn_plain_along_args", .emit = qn_emit_plain_along}};
 static const qn_kernel plain_running[] = {
 	{.name = "qn_plain_running", .args = "qn_plain_along_args", .emit = qn_emit_plain_along}};
+static const qn_kernel plain_place[] = {
+	{.name = "qn_plain_place", .args = "qn_plain_along_args", .emit = qn_emit_plain_along}};
 static const qn_op_kernels fold_impl = QN_KERNELS(plain_fold);
+static const qn_op_kernels place_impl = QN_KERNELS(plain_place);
 static const qn_op_kernels running_impl = QN_KERNELS(plain_running);
 
 const qn_op_kernels qn_emit_op_custom = QN_KERNELS(custom);
@@ -149,6 +152,8 @@ qn_op_kernels_of(const qn_graph *g, const qn_node *n)
 	if (blocks != NULL)
 		return blocks;
 	if (qn_node_along_plain(g, n))
-		return n->op == QN_OP_cumsum ? &running_impl : &fold_impl;
+		return n->op == QN_OP_cumsum                            ? &running_impl
+		       : n->op == QN_OP_argmax || n->op == QN_OP_argmin ? &place_impl
+									: &fold_impl;
 	return qn_node_on_plain(g, n) ? &plain_impl : qn_op_kernels_get(n->op);
 }

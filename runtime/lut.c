@@ -34,12 +34,30 @@ typedef struct function {
 	double in, out;     /* scales */
 	int32_t zp, zo;     /* zero points */
 	double least, most; /* of the result's storage, its zero point subtracted */
+	double first;       /* value of the input's storage */
+	bool own; /* its parameters are Quern's, not those of a file that came quantized */
 } function;
+
+/* The function is infinite at a value that stands for all that was rounded to it: log of 0, 1/sqrt of 0.  If it has
+ * results on one side alone, that in the middle of what was rounded from there, 1/4 step away. */
+static double
+beside_pole(const function *f, double code)
+{
+	const double below = f->f(f->user, f->in * (code - 0.25 - (double)f->zp));
+	const double above = f->f(f->user, f->in * (code + 0.25 - (double)f->zp));
+	const bool has_below = code > f->first && below == below;
+
+	if (has_below == (above == above))
+		return f->f(f->user, f->in * (code - (double)f->zp));
+	return has_below ? below : above;
+}
 
 static double
 at_code(const function *f, double code)
 {
-	return f->f(f->user, f->in * (code - (double)f->zp)) / f->out;
+	const double y = f->f(f->user, f->in * (code - (double)f->zp));
+
+	return (f->own && isinf(y) ? beside_pole(f, code) : y) / f->out;
 }
 
 /* The same for a table with lines: limited to the storage range, so that what is beyond it does not bend a line, and 0
@@ -82,7 +100,9 @@ qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, c
 			     qn_zp_of(g, in),
 			     qn_zp_of(g, out),
 			     (double)(out->elem->qmin - qn_zp_of(g, out)),
-			     (double)(out->elem->qmax - qn_zp_of(g, out))};
+			     (double)(out->elem->qmax - qn_zp_of(g, out)),
+			     (double)in->elem->qmin,
+			     g->model->quantized_here};
 	const qn_family family = qn_node_family(g, n);
 	d->n = (int32_t)qn_static_count(out);
 	d->plain = out->elem->plain;

@@ -2,7 +2,8 @@
 /* lut.h - the integer implementation of a function of one value: a table of all results.
  *
  *   lut[q] = clamp(round_half_away(f(s_in * (q - z_in)) / s_out) + z_out); where f is NaN (log of a
- *            negative value), the zero point
+ *            negative value), the zero point; where it is infinite (log of 0), in a model that Quern quantized, f
+ *            1/4 step away, on the side where it has results
  *
  * For 16 bits the table has points with straight lines between them (lut_lines.h).  Given entries of 16 bits are
  * those of every 128th value, as TFLite's tables have them. */

@@ -65,7 +65,7 @@ all_types(void **state)
 		check(types[i], ends[i], true);
 }
 
-/* Sums, products and the greatest along axes, running sums in both directions. */
+/* Sums, products and the greatest along axes, running sums in both directions, places. */
 static void
 along_axes(void **state)
 {
@@ -86,7 +86,12 @@ along_axes(void **state)
 			"  %%g = cumsum %%x {axis=2, reverse=1}\n  %%h = cumsum %%x {axis=0, "
 			"exclusive=1}\n"
 			"  %%i = cumsum %%x {axis=-1, exclusive=1, reverse=1}\n"
-			"  return %%a, %%b, %%c, %%d, %%e, %%f, %%g, %%h, %%i\n}\n",
+			"  %%m = argmax %%x {axis=1}\n  %%n = argmin %%x {axis=2, keepdims=1, "
+			"select_last_index=1}\n"
+			"  %%o = argmax %%x {axis=0, select_last_index=1}\n  %%p = argmin %%x "
+			"{axis=-1}\n"
+			"  return %%a, %%b, %%c, %%d, %%e, %%f, %%g, %%h, %%i, %%m, %%n, %%o, "
+			"%%p\n}\n",
 			types[i]);
 		build_parse(&b, qn_buf_str(&all));
 		e2e_check(&b, SAMPLES);
