@@ -121,6 +121,7 @@ qn_requantize_inputs(qn_model *m, qn_graph *g, qn_graph **out)
 	if (!qn_rqz_find_inputs(&state, g) && !state.prefer)
 		return QN_OK;
 	qn_rqz_count_twice(&state, g);
+	qn_rqz_find_weights(&state, g);
 	return qn_rewrite(m, g, rules, QN_COUNT(rules), &state, out);
 }
 
@@ -139,6 +140,7 @@ sweep(qn_model *m, qn_rqz *s, qn_graph **g)
 			break;
 		s->n = 0;
 		qn_rqz_count_twice(s, *g);
+		qn_rqz_find_weights(s, *g);
 		QN_TRY(qn_rewrite(m, *g, rules, QN_COUNT(rules), s, g));
 	}
 	return QN_OK;

@@ -53,8 +53,9 @@ typedef struct qn_rqz {
 	const qn_map *
 		open; /* names of values that nothing quantizes; NULL: parameters are not to be filled in */
 	const qn_map *given; /* names of results whose parameters may be derived; NULL: of none */
-	bool derives; /* they are: in a sweep of its own, when all that quantizes read is done */
-	qn_map last;  /* names of moves that lead to outputs alone */
+	bool derives;   /* they are: in a sweep of its own, when all that quantizes read is done */
+	qn_map last;    /* names of moves that lead to outputs alone */
+	qn_map weights; /* names of constants that products have as weights */
 } qn_rqz;
 
 /* Storage types that moving ops and integer arithmetic work on: at most 16 bits, one scale.
@@ -146,6 +147,8 @@ void qn_rqz_find_ends(qn_rqz *s, const qn_graph *g);
 bool qn_rqz_find_inputs(qn_rqz *s, const qn_graph *g);
 /* Fills s->twice from the graph that is to be rewritten; after s->given. */
 void qn_rqz_count_twice(qn_rqz *s, const qn_graph *g);
+/* Sets weights. */
+void qn_rqz_find_weights(qn_rqz *s, const qn_graph *g);
 /* Makes the weights in[1] of product n signed, of 8 bits and without zero points, if they are not: where 8
  * bits do not hold a constant, data in[0] is repeated (concatenated with itself), which any n allows.
  * false: not possible. */

@@ -5,8 +5,9 @@
  *   quantize(gather(dequantize(w {0:1, 1:32}), i))    ->  gather(w, i) of the quantize's type      w stays as it is stored
  *   quantize(dequantize(w {0:1, 1:32}))               ->  const
  *
- * The first is for a table with fewer bits than its result; one that has as many is stored like the
- * result, which takes no more and is exact. */
+ * The first is for a table with fewer bits than its result, or one that is the weights of a product too, as the tied
+ * embedding of a language model.  Another one that has as many bits is stored like the result, which takes no more and
+ * is exact. */
 #include "passes/requantize.h"
 
 enum { BYTE_BITS = 8 };
@@ -96,6 +97,33 @@ qn_rqz_is_table(const qn_rw *rw, const qn_node *n)
 	       qn_gather_own_scales(w->type, n->attr->gather.axis);
 }
 
+void
+qn_rqz_find_weights(qn_rqz *s, const qn_graph *g)
+{
+	qn_map_init(&s->weights, g->model->scratch);
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (qn_opinfo_of(n)->behaviour != QN_ACC || n->nin < 2)
+			continue;
+		const qn_node *w = qn_graph_node(g, n->in[1]);
+		if (w->op == QN_OP_dequantize)
+			w = qn_graph_node(g, w->in[0]);
+		if (w->op == QN_OP_const && w->name != NULL)
+			qn_map_puts(&s->weights, w->name, (void *)(uintptr_t)w->name);
+	}
+}
+
+/* Whether the constant stays as it is stored anyway, since a product has it as its weights. */
+static bool
+is_weights(qn_rw *rw, qn_id w)
+{
+	const qn_rqz *s = qn_rw_user(rw);
+	const char *name = qn_rw_name(rw, w);
+
+	return name != NULL && qn_map_gets(&s->weights, name) != NULL;
+}
+
 qn_id
 qn_rqz_gather(qn_rw *rw, const qn_match *m)
 {
@@ -109,7 +137,8 @@ qn_rqz_gather(qn_rw *rw, const qn_match *m)
 					 "that has several");
 	const qn_id w = qn_rw_node(rw, op->in[0])->in[0];
 	const qn_tensor *value = qn_rw_node(rw, w)->value, *table = NULL;
-	if (value->type->elem->bits < to->elem->bits)
+	if (value->type->elem->bits < to->elem->bits ||
+	    (value->type->elem->bits == to->elem->bits && is_weights(rw, w)))
 		table = qn_rqz_signed_storage(qn_rw_model(rw), value);
 	if (table == NULL)
 		in[0] = as_stored(rw, w, to->elem);

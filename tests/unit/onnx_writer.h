@@ -252,6 +252,16 @@ onx_reals(onx *t, const char *name, int n, const float *v)
 	onx_attr_end(t);
 }
 
+static inline void
+onx_strings(onx *t, const char *name, int n, const char *const *v)
+{
+	onx_attr_begin(t, name);
+	for (int i = 0; i < n; i++)
+		onx_text(&t->work, 9, v[i]);
+	onx_number(&t->work, 20, 8);
+	onx_attr_end(t);
+}
+
 /* In a function: the attribute of the call. */
 static inline void
 onx_refer(onx *t, const char *name, const char *attribute)
