@@ -14,6 +14,7 @@
 
 static const qn_llm_arch archs[] = {
 	{.name = "llama", .pairs = true},
+	{.name = "mistral", .pairs = true}, /* of Hugging Face; GGUF files call it llama */
 	{.name = "qwen2", .qkv_bias = true},
 	{.name = "gemma", .gelu = true, .scaled = true, .norm_plus_1 = true},
 };
@@ -27,8 +28,9 @@ typedef struct key_row {
 
 enum {
 	REQUIRED = 1,
-	EACH_BLOCK = 2, /* may be a list of one number for each block */
-	MAY_BE_0 = 4    /* 0: as if it were missing */
+	EACH_BLOCK = 2,   /* may be a list of one number for each block */
+	MAY_BE_0 = 4,     /* 0: as if it were missing */
+	REQUIRED_GGUF = 8 /* Hugging Face's configurations have a default */
 };
 
 #define MEMBER(name) offsetof(qn_llm, name)
@@ -49,7 +51,7 @@ static const key_row keys[] = {
 	{"rope.freq_base", "rope_theta", MEMBER(rope_base), 0, 0},
 	{"rope.scale_linear", NULL, MEMBER(rope_factor), 0, MAY_BE_0}, /* older than the next */
 	{"rope.scaling.factor", NULL, MEMBER(rope_factor), 0, MAY_BE_0},
-	{"attention.layer_norm_rms_epsilon", "rms_norm_eps", MEMBER(epsilon), 0, REQUIRED},
+	{"attention.layer_norm_rms_epsilon", "rms_norm_eps", MEMBER(epsilon), 0, REQUIRED_GGUF},
 };
 
 static const char *
@@ -133,8 +135,9 @@ take_key(qn_llm *l, const key_row *row)
 	    memcmp(p->data, "null", 4) == 0)
 		p = NULL;
 	if (p == NULL)
-		return (row->rules & REQUIRED) != 0 ? refuse(l, "llm.key", key, "missing key")
-						    : QN_OK;
+		return (row->rules & (l->hugging_face ? REQUIRED : REQUIRED | REQUIRED_GGUF)) != 0
+			       ? refuse(l, "llm.key", key, "missing key")
+			       : QN_OK;
 	if (p->array) {
 		QN_TRY(take_list(l, row, key, p, &one));
 		p = &one;
@@ -191,6 +194,8 @@ set_defaults(qn_llm *l)
 		l->rope_base = 10000.0;
 	if (l->rope_factor == 0)
 		l->rope_factor = 1.0;
+	if (l->epsilon == 0)
+		l->epsilon = 1e-6;
 }
 
 /* A folder of Hugging Face may have a window that it does not use. */

@@ -68,7 +68,8 @@ static const struct {
 	{"com.microsoft", NULL, "an operator of ONNX Runtime that is not implemented",
 	 "use the model from before ONNX Runtime optimized or quantized it, " READ_OPS},
 	{NULL, NULL, "it is a custom operator, and the file has no function that defines it",
-	 "export it as a function of the model, " READ_OPS},
+	 "define it in a text (--lib FILE.qir, docs/compositions.md), export it as a function of "
+	 "the model, or " READ_OPS},
 };
 
 static size_t

@@ -294,6 +294,8 @@ report_nothing(const qn_recipe_rule *rule, size_t i, const qn_graph *g)
 		qn_buf_puts(&what, "no node, input or output");
 	if (rule->name != NULL && (rule->op == NULL || s.has_op))
 		qn_buff(&what, " named '%s'", rule->name);
+	if (rule->op != NULL && !s.has_op && strcmp(rule->op, "dense") == 0)
+		qn_buf_puts(&what, "; a product with a constant matrix without a bias is a matmul");
 	return qn_report(g->model->env, QN_EINVALID, "recipe.nothing", rule->place,
 			 "%s matches nothing: the model has %s%s",
 			 title_of(g->model->scratch, rule, i), qn_buf_str(&what),

@@ -8,7 +8,7 @@ static const struct {
 	llm_file file;
 	const char *id, *text;
 } refused[] = {
-	{{.arch = "falcon"}, "llm.architecture", "supported: llama, qwen2, gemma"},
+	{{.arch = "falcon"}, "llm.architecture", "supported: llama, mistral, qwen2, gemma"},
 	{{.arch = "llama", .drop = "general.architecture"}, "llm.key", "quern tensors"},
 	{{.arch = "llama", .drop = "llama.block_count"}, "llm.key", "missing key"},
 	{{.arch = "llama", .drop = "llama.attention.layer_norm_rms_epsilon"}, "llm.key", "missing"},
