@@ -187,7 +187,6 @@ measure(void *arg, qn_arena *scratch)
 			"the model has no input, so there are no samples to measure it on");
 	QN_TRY(qn_samples_for(qn_model_entry(c->m), scratch, c->nin, c->in, NULL, &c->d));
 	QN_TRY(qn_lint_data(qn_model_entry(c->m), c->d, 0, scratch));
-	c->samples = qn_dataset_results(c->d) * c->d->batch;
 	QN_TRY(qn_measurement_set_up(c, scratch));
 	QN_TRY(run_all(c, scratch));
 	tell(c, scratch);

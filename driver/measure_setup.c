@@ -29,12 +29,9 @@ find_outputs(qn_measurement *c, qn_arena *a)
 
 		const bool rows = t->rank > 0 && t->dim[0] == (int64_t)c->d->batch;
 
-		if (t->is_tuple || qn_type_count(t) < 1 || (k == 0 && c->d->batch > 1 && !rows))
-			return qn_report(
-				c->m->env, QN_EUNSUPPORTED, "eval.output", name,
-				"output '%s' is not a tensor whose dimension 0 is the batch of %zu "
-				"samples",
-				name, c->d->batch);
+		if (t->is_tuple || qn_type_count(t) < 1)
+			return qn_report(c->m->env, QN_EUNSUPPORTED, "eval.output", name,
+					 "output '%s' is not a tensor that has elements", name);
 		c->out[k] =
 			(qn_measured){.name = name,
 				      .rows = rows ? c->d->batch : 1,
@@ -43,6 +40,8 @@ find_outputs(qn_measurement *c, qn_arena *a)
 						      ? qn_type_with_elem(&c->m->types, t, f32)
 						      : NULL};
 	}
+	/* of a network that takes a sequence along dimension 0, a run is one sample */
+	c->samples = qn_dataset_results(c->d) * c->out[0].rows;
 	return QN_OK;
 }
 

@@ -70,7 +70,8 @@ graph @main(%x: tensor<1x2xf32>) {
   return %y
 }
 END
-bytes 1 '\001\002\003\004\375\002\007\000\002\002\375\005\004\001\000\003' | npy two.npy '|i1' '8, 2'
+bytes 1 '\001\002\003\004\375\002\007\000\002\002\375\005\004\001\000\003' >two.npy.raw
+npy two.npy '|i1' '8, 2' <two.npy.raw
 auto=(auto.qir --calib two.npy --data two.npy --input-scale 0.25 --input-zero 0 -q)
 good autoencoder eval "${auto[@]}"
 [ "$(awk '$1 == "integer" {print $2}' stdout | tr '\n' ' ')" = 'mse mae max-diff cosine sqnr agreement ' ] ||
@@ -79,6 +80,25 @@ good 'autoencoder, analyze' analyze "${auto[@]}"
 grep -qE 'agreement|loss' stdout && fail 'autoencoder, analyze' "it counts classes" stdout
 good 'autoencoder, tune' tune "${auto[@]}" --no-repairs --max-weights 1K -o auto.recipe.json
 has_words 'autoencoder, tune' auto.recipe.json 'sqnr '
+
+# ---- a sequence along dimension 0: a run is a sample ----
+
+cat >major.qir <<'END'
+model "major"
+graph @main(%x: tensor<4x1x2xf32>) {
+  %w = const : tensor<3x8xf32> rand 1
+  %r = reshape %x {shape=[1,8]}
+  %y = dense %r, %w
+  return %y
+}
+END
+npy major.npy '|i1' '8, 1, 2' <two.npy.raw
+bytes 1 '\001\000\000\000\002\000\000\000' | npy major.labels.npy '<i4' '2,'
+bytes 8 '\001\000\000\000' | npy major8.npy '<i4' '8,'
+major=(major.qir --calib major.npy --data major.npy --input-scale 0.25 --input-zero 0 -q)
+good 'time major' eval "${major[@]}" --labels major.labels.npy --against major.qir
+has_words 'time major' stdout '(2 of 2)'
+case_of 'time major, labels' 1 data.labels '8' eval "${major[@]}" --labels major8.npy
 
 # ---- shapes: dims of 1 may be at other places; whose input is meant ----
 
