@@ -38,6 +38,22 @@ longer_axis(const qn_type *want, const qn_type *have)
 	return axis;
 }
 
+/* The source as one of as many dimensions as the input has, without those of 1 at the end: sound of one channel. */
+static const qn_source *
+without_ones(const qn_graph *g, qn_arena *a, const qn_type *want, const qn_source *s)
+{
+	int32_t rank = s->type->rank;
+	qn_source *to;
+
+	while (rank > want->rank && s->type->dim[rank - 1] == 1)
+		rank--;
+	if (rank == s->type->rank || rank != want->rank)
+		return s;
+	to = qn_arena_copy(a, s, sizeof *s);
+	to->type = qn_type_with_shape(&g->model->types, s->type, rank, s->type->dim);
+	return longer_axis(want, to->type) != 0 ? to : s;
+}
+
 static size_t
 steps_of(const qn_type *want, const qn_type *have)
 {
@@ -158,7 +174,9 @@ qn_steps_cut(const qn_graph *g, qn_arena *a, const qn_source **raw, size_t *step
 	if (g->nstate == 0 && g->model->streamed == NULL)
 		return QN_OK; /* a streamed network may read no rows of earlier hops */
 	for (size_t i = 0; i < qn_graph_fed(g); i++) {
-		const size_t n = steps_of(qn_graph_node(g, g->input[i])->type, raw[i]->type);
+		const qn_type *want = qn_graph_node(g, g->input[i])->type;
+		raw[i] = without_ones(g, a, want, raw[i]);
+		const size_t n = steps_of(want, raw[i]->type);
 
 		if (n == 1 || n == *steps)
 			continue;

@@ -86,6 +86,14 @@ for type in i16 f32; do
 	same "stream $type" whole-$type.raw hops-$type.raw
 	[ "$(tr -d '\000' <hops-$type.raw | wc -c)" -gt 60 ] || fail "stream $type" 'the frames are silent'
 done
+# Files that are longer than a run are cut into runs, as arrays are.
+for i in 1 2 3 4 5 6; do
+	tail -c 140 words/$i.wav
+done >long.bin
+silent 'stream, folder' run -q hops-f32.qir words "${stream[@]}" -o folder.npy
+silent 'stream, long' run -q hops-f32.qir long.bin --shape 70 --dtype i16 --input-scale=0.000030517578125 "${stream[@]}" -o long.npy
+same 'stream, folder' folder.npy long.npy
+
 silent 'stream, sequences' run -q hops-i16.qir clips.bin --shape 40 --dtype i16 --sequence 3 "${stream[@]}" -o reset.npy
 cmp -s reset.npy hops-i16.npy && fail 'stream, sequences' 'the noise is not reset'
 silent 'stream, mfcc' inspect net.qir --front-end mfcc:stream,window=40,hop=30,channels=5,coefficients=5
