@@ -123,8 +123,7 @@ compare(qn_pipeline *p)
 	QN_TRY(qn_float_reference(m, g, &reference, &map));
 	QN_TRY(qn_trials_observe(&trials, reference));
 	drop_faint(&trials, g);
-	QN_TRY(qn_trials_error(&trials, qn_evaluator_new(g, &few, 0, m->scratch), g, m->scratch,
-			       error));
+	QN_TRY(qn_trials_error(&trials, NULL, g, m->scratch, error));
 	const double db = qn_trial_decibel(&trials, QN_TRIAL_FIT, error[QN_TRIAL_FIT]);
 	const bool wide = p->opts->activations == QN_ACTIVATIONS_I16 ||
 			  p->opts->activations == QN_ACTIVATIONS_AUTO;

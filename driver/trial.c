@@ -41,7 +41,8 @@ compared(const qn_graph *g, qn_arena *a)
 	qn_id *id = QN_NEW(a, qn_id, g->noutput + 1);
 
 	for (size_t k = 0; k < g->noutput; k++)
-		id[k] = qn_output_compared(g, g->output[k].value);
+		id[k] = k < qn_graph_given(g) ? qn_output_compared(g, g->output[k].value)
+					      : g->output[k].value; /* a state as it is */
 	return id;
 }
 
@@ -108,19 +109,58 @@ error_of(const float *want, const qn_tensor *y)
 	return error;
 }
 
+/* The states of g as it runs itself, by batch: at first those that begin sequences. */
+static const void ***
+begin_states(const qn_graph *g, const qn_dataset *data, qn_arena *a)
+{
+	const void ***state = QN_NEW(a, const void **, g->nstate);
+
+	for (size_t k = 0; k < g->nstate; k++) {
+		const void *first = qn_graph_state_init(g, k, a)->data;
+
+		state[k] = QN_NEW(a, const void *, data->nbatch + 1);
+		for (size_t b = 0; b <= data->nbatch; b++)
+			state[k][b] = first;
+	}
+	return state;
+}
+
+/* What batch b leaves is there before the next one, unless that begins a sequence. */
+static void
+keep_states(const qn_graph *g, const qn_dataset *data, size_t b, const qn_tensor *const *y,
+	    const void ***state, qn_arena *a)
+{
+	if (data->sequence > 0 && (b + 1) % data->sequence == 0)
+		return;
+	for (size_t k = 0; k < g->nstate; k++) {
+		const qn_tensor *next = y[qn_graph_given(g) + k];
+
+		state[k][b + 1] = qn_arena_copy(a, next->data, next->bytes);
+	}
+}
+
 qn_status
 qn_trials_error(const qn_trials *t, qn_evaluator *e, const qn_graph *g, qn_arena *a,
 		double error[QN_TRIAL_PARTS])
 {
 	const qn_tensor **y = QN_NEW(a, const qn_tensor *, g->noutput + 1);
 	const qn_id *id = compared(g, a);
+	const bool follows = e == NULL && g->nstate > 0;
+	qn_dataset own = *t->data;
+	const void ***state = begin_states(g, &own, a);
 
+	if (follows)
+		own.states = (const void *const *const *)state;
+	if (e == NULL)
+		e = qn_evaluator_new(g, &own, 0, a);
 	error[QN_TRIAL_FIT] = error[QN_TRIAL_HELD] = 0;
 	for (size_t b = 0; b < t->data->nbatch; b++) {
-		if (!is_wanted(t, b))
+		if (!is_wanted(t, b) && !follows)
 			continue;
 		QN_TRY(qn_evaluator_run(e, g->noutput, id, b, y));
-		for (size_t k = 0; k < g->noutput; k++) {
+		if (follows)
+			keep_states(g, &own, b, y, state, a);
+		for (size_t k = 0; is_wanted(t, b) && k < g->noutput; k++) {
 			const float *want = t->wanted[b][k];
 			const double squares = want != NULL ? error_of(want, y[k]) : 0;
 
@@ -152,8 +192,7 @@ try_quantized(void *arg, qn_model *m)
 	QN_TRY(qn_calibrate_model(m, c->t->data, &calib));
 	QN_TRY(qn_one_graph(p, m->env->trace_pass));
 	const qn_graph *g = qn_model_entry(m);
-	QN_TRY(qn_trials_error(c->t, qn_evaluator_new(g, c->t->data, 0, m->scratch), g, m->scratch,
-			       c->error));
+	QN_TRY(qn_trials_error(c->t, NULL, g, m->scratch, c->error));
 	if (trial->look != NULL)
 		QN_TRY(trial->look(trial->arg, m));
 	c->done = true;

@@ -39,7 +39,8 @@ typedef struct qn_trial {
 	const qn_quant_opts *quant; /* of quantize */
 } qn_trial;
 
-/* error, by part, of the graph that e runs: the squared error of the outputs, each relative to the output's squares. */
+/* error, by part, of the graph that e runs: the squared error of the outputs, each relative to the output's squares.
+ * e NULL: g itself, from the states that it has itself, so that what the errors of earlier steps add up to counts. */
 qn_status qn_trials_error(const qn_trials *t, qn_evaluator *e, const qn_graph *g, qn_arena *a,
 			  double error[QN_TRIAL_PARTS]) QN_MUST_CHECK;
 

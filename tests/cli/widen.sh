@@ -59,6 +59,25 @@ stream="stream.qir --weights-type i4 --calib stream.csv"
 good stream-i8 eval -q $stream --data stream.csv --against stream.qir --max sqnr=16
 good stream eval -q $stream --data stream.csv --against stream.qir --activations auto --min sqnr=17
 
+# A slow mean, of which each step is right within half a step of 8 bits and moves no further: auto sees what steps add up to.
+cat >slow.qir <<'X'
+graph @main(%x: tensor<1x4xf32>, %m: tensor<1x4xf32> state) {
+  %keep = const : tensor<f32> [0.99]
+  %take = const : tensor<f32> [0.01]
+  %a = mul %m, %keep
+  %b = mul %x, %take
+  %next = add %a, %b
+  %y = sub %x, %next
+  return %y, %next to %m
+}
+X
+awk 'BEGIN { for (i = 1; i <= 2400; i++) printf "%.3f%s", (i * i * 7919 + i * 104729) % 10007 / 10007 + 1, i % 4 ? "," : "\n" }' >slow.csv
+slow="slow.qir --calib slow.csv --sequence 600 --data slow.csv --against slow.qir"
+good slow-i8 eval -q $slow --max sqnr=33
+good slow eval $slow --activations auto --min sqnr=60
+has_words slow stderr 'activations: 16 bits for | with input m'
+grep -qE 'before 3[0-9]\.' stderr || fail slow 'its figure is of single steps' stderr
+
 # What a rule says stays: there is nothing to choose for y, or for no layer.
 echo '{"rules": [{"name": "y", "activations": "i8"}]}' >y8.json
 good kept compile $wide --activations auto --recipe y8.json -o kept
