@@ -115,6 +115,8 @@ extern const qn_tfl_row qn_tfl_conv_rows[], qn_tfl_dense_rows[], qn_tfl_pool_row
 	qn_tfl_logic_rows[], qn_tfl_lstm_rows[], qn_tfl_rnn_rows[], qn_tfl_index_rows[],
 	qn_tfl_scatter_rows[], qn_tfl_variable_rows[], qn_tfl_svdf_rows[], qn_tfl_control_rows[];
 
+/* MediaPipe's transposed convolution with a bias, by its custom code; NULL: it is another operator (tflite_conv.c). */
+const qn_tfl_row *qn_tfl_custom_conv(const char *name);
 /* Custom operators that a user defines (tflite_custom.c). */
 extern const qn_tfl_row qn_tfl_custom_row;
 

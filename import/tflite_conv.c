@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tflite_conv.c - CONV_2D, DEPTHWISE_CONV_2D, CONV_3D, TRANSPOSE_CONV.
+/* tflite_conv.c - CONV_2D, DEPTHWISE_CONV_2D, CONV_3D, TRANSPOSE_CONV, and MediaPipe's custom operator
+ * Convolution2DTransposeBias.
  *
  *   CONV_2D            weights [O,kh,kw,I/groups]   as they are
  *   DEPTHWISE_CONV_2D  weights [1,kh,kw,O]          -> [O,kh,kw,1], one group per channel of the data
- *   TRANSPOSE_CONV     weights [O,kh,kw,I]          as they are; the result's shape is an input */
+ *   TRANSPOSE_CONV     weights [O,kh,kw,I]          as they are; the result's shape is an input
+ *
+ * Convolution2DTransposeBias is TRANSPOSE_CONV with data, weights and bias, a result as large as the strides make it, and
+ * options as a struct of C: padding (1 SAME, 2 VALID), stride of the width, stride of the height, 32 bits each. */
+#include <string.h>
+
 #include "import/tflite.h"
 
 #include "ir/window.h"
@@ -97,9 +103,10 @@ depthwise_conv_2d(qn_tfl_op *o)
 /* Pads that cut the full result down to the wanted size, as TFLite finds them: half of what is too much
  * before. */
 static bool
-transposed_pads(qn_tfl_op *o, const int64_t *want, qn_attrs_conv2d_transpose *a)
+transposed_pads(qn_tfl_op *o, uint32_t data, bool same, const int64_t *want,
+		qn_attrs_conv2d_transpose *a)
 {
-	const qn_type *x = qn_importer_type(o->im, o->in[2]),
+	const qn_type *x = qn_importer_type(o->im, o->in[data]),
 		      *w = qn_importer_type(o->im, o->in[1]);
 
 	if (want[0] != x->dim[0] || want[3] != w->dim[0])
@@ -111,7 +118,6 @@ transposed_pads(qn_tfl_op *o, const int64_t *want, qn_attrs_conv2d_transpose *a)
 					  (long long)x->dim[0], (long long)w->dim[0]) != 0;
 	for (int i = 0; i < 2; i++) {
 		int64_t out = want[1 + i], stride = a->stride[i], kernel = w->dim[1 + i];
-		bool same = padding_of(o) == QN_PADDING_same;
 		int64_t windows = same ? (out + stride - 1) / stride : (out - kernel) / stride + 1;
 		int64_t total = (windows - 1) * stride + kernel - out;
 		int64_t full = (x->dim[1 + i] - 1) * stride + kernel;
@@ -158,10 +164,70 @@ transpose_conv(qn_tfl_op *o)
 		return;
 	}
 	product_inputs(o, 2, in);
-	if (transposed_pads(o, want, &a.conv2d_transpose))
+	if (transposed_pads(o, 2, padding_of(o) == QN_PADDING_same, want, &a.conv2d_transpose))
 		qn_tfl_set_result(o, 0,
 				  qn_tfl_product(o, QN_OP_conv2d_transpose, in[0], in[1], in[2], &a,
 						 false, qn_tfl_flag(o, 3, QN_TFL_ACT_NONE)));
+}
+
+enum { SAME = 1, VALID = 2, MOST_STRIDE = 65535 }; /* TfLitePadding of a struct */
+
+static int64_t
+little_endian(const unsigned char *p)
+{
+	return (int64_t)(int32_t)((uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+				  (uint32_t)p[3] << 24);
+}
+
+static void
+transpose_bias(qn_tfl_op *o)
+{
+	const qn_flat_vector *v = &o->custom_options;
+	const unsigned char *p = v->n >= 12 ? v->f->data + v->at : NULL;
+	const int64_t padding = p != NULL ? little_endian(p) : 0;
+	qn_attrs a;
+	int64_t want[4];
+	qn_id in[3];
+
+	if (!ranks_ok(o, 0))
+		return;
+	qn_attrs_default(QN_ATTRS(conv2d_transpose), &a);
+	a.conv2d_transpose.groups = 1;
+	a.conv2d_transpose.padding = QN_PADDING_explicit;
+	a.conv2d_transpose.stride[WIDTH] = p != NULL ? little_endian(p + 4) : 0;
+	a.conv2d_transpose.stride[HEIGHT] = p != NULL ? little_endian(p + 8) : 0;
+	const int64_t *stride = a.conv2d_transpose.stride;
+	if ((padding != SAME && padding != VALID) || stride[0] < 1 || stride[0] > MOST_STRIDE ||
+	    stride[1] < 1 || stride[1] > MOST_STRIDE) {
+		(void)qn_importer_refuse(
+			o->im, "import.attr",
+			"custom options of %zu bytes with padding %lld and strides %lld and %lld; "
+			"needed are 12 bytes or more, padding 1 or 2, strides of 1 to %d",
+			v->n, (long long)padding, (long long)stride[0], (long long)stride[1],
+			(int)MOST_STRIDE);
+		return;
+	}
+	const qn_type *x = qn_importer_type(o->im, o->in[0]),
+		      *w = qn_importer_type(o->im, o->in[1]);
+	want[0] = x->dim[0];
+	want[3] = w->dim[0];
+	for (int i = 0; i < 2; i++) {
+		want[1 + i] = padding == SAME ? x->dim[1 + i] * stride[i]
+					      : (x->dim[1 + i] - 1) * stride[i] + w->dim[1 + i];
+	}
+	product_inputs(o, 0, in);
+	if (transposed_pads(o, 0, padding == SAME, want, &a.conv2d_transpose))
+		qn_tfl_set_result(o, 0,
+				  qn_tfl_product(o, QN_OP_conv2d_transpose, in[0], in[1], in[2], &a,
+						 false, QN_TFL_ACT_NONE));
+}
+
+const qn_tfl_row *
+qn_tfl_custom_conv(const char *name)
+{
+	static const qn_tfl_row row = {QN_TFL_CUSTOM, transpose_bias, 0, 2, 3, 1, 1};
+
+	return strcmp(name, "Convolution2DTransposeBias") == 0 ? &row : NULL;
 }
 
 /* Weights [kd,kh,kw,I,O] become [O,kd,kh,kw,I]. */

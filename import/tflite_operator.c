@@ -227,6 +227,7 @@ qn_tfl_read_operator(qn_tfl *f, const qn_flat_table *t)
 	QN_TRY(operands(f, t, o));
 	if (o->nout > 0) /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): likewise */
 		f->im.node = o->to[0]->name;
-	take(o, o->custom != NULL ? &qn_tfl_custom_row : row_of(number), number, name);
+	const qn_tfl_row *row = number == QN_TFL_CUSTOM ? qn_tfl_custom_conv(name) : row_of(number);
+	take(o, o->custom != NULL ? &qn_tfl_custom_row : row, number, name);
 	return f->flat.damage != NULL ? qn_tfl_damage(f) : QN_OK;
 }

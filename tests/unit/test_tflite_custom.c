@@ -193,6 +193,39 @@ test_quantized(void **state)
 	near(V(13, -11), run1(V(3, 0)), 2, 0);
 }
 
+/* MediaPipe's transposed convolution, whose options are a struct: 2x2 windows, strides 2 and 2, so that each element of the
+ * data becomes four of the result. */
+static void
+test_transpose_bias(void **state)
+{
+	static const uint8_t same[12] = {1, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0},
+			     valid[12] = {2, 0, 0, 0, 3, 0,
+					  0, 0, 2, 0, 0, 0}, /* VALID, 3 along the width */
+		none[12] = {1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0};
+	const float weights[] = {1, 2, 3, 4}, bias[] = {0.5F};
+
+	(void)state;
+	const int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 1, 2, 1), NULL, 0);
+	const int w = tfl_tensor(file, "w", TFL_FLOAT32, DIMS(1, 2, 2, 1), weights, sizeof weights);
+	const int b = tfl_tensor(file, "b", TFL_FLOAT32, DIMS(1), bias, sizeof bias);
+	const int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 2, 4, 1), NULL, 0);
+	const int z = tfl_tensor(file, "z", TFL_FLOAT32, DIMS(1, 2, 5, 1), NULL, 0);
+	tfl_op_of *o = custom(INTS(x, w, b), INTS(y));
+	file->custom = "Convolution2DTransposeBias";
+	o->custom = same;
+	o->ncustom = sizeof same;
+	import(INTS(x), INTS(y));
+	near(V(10.5, 20.5, -0.5, -1.5, 30.5, 40.5, -2.5, -3.5), run1(V(10, -1)), 8, 0);
+	o->out[0] = z;
+	o->custom = valid;
+	import(INTS(x), INTS(z));
+	near(V(10.5, 20.5, 0.5, -0.5, -1.5, 30.5, 40.5, 0.5, -2.5, -3.5), run1(V(10, -1)), 10, 0);
+	o->custom = none;
+	import_fails(INTS(x), INTS(z), "import.attr", "strides 2 and 0");
+	o->ncustom = 8;
+	import_fails(INTS(x), INTS(z), "import.attr", "custom options of 8 bytes");
+}
+
 static void
 test_refused(void **state)
 {
@@ -216,8 +249,8 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_maps),           T(test_hostile),   T(test_floats), T(test_options),
-		T(test_struct_options), T(test_quantized), T(test_refused)};
+		T(test_maps),           T(test_hostile),   T(test_floats),         T(test_options),
+		T(test_struct_options), T(test_quantized), T(test_transpose_bias), T(test_refused)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
