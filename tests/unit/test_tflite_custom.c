@@ -193,37 +193,45 @@ test_quantized(void **state)
 	near(V(13, -11), run1(V(3, 0)), 2, 0);
 }
 
-/* MediaPipe's transposed convolution, whose options are a struct: 2x2 windows, strides 2 and 2, so that each element of the
- * data becomes four of the result. */
+/* MediaPipe's transposed convolution of 2x2 windows, whose options are a struct; the result has `columns` columns. */
+static tfl_op_of *
+transpose_bias(int32_t columns, const uint8_t *options, size_t n, int32_t at[2])
+{
+	static const float weights[] = {1, 2, 3, 4}, bias[] = {0.5F};
+
+	tflite_teardown(NULL);
+	tflite_setup(NULL);
+	at[0] = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 1, 2, 1), NULL, 0);
+	const int w = tfl_tensor(file, "w", TFL_FLOAT32, DIMS(1, 2, 2, 1), weights, sizeof weights);
+	const int b = tfl_tensor(file, "b", TFL_FLOAT32, DIMS(1), bias, sizeof bias);
+	at[1] = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 2, columns, 1), NULL, 0);
+	tfl_op_of *o = custom(INTS(at[0], w, b), INTS(at[1]));
+	file->custom = "Convolution2DTransposeBias";
+	o->custom = options;
+	o->ncustom = n;
+	return o;
+}
+
+/* Each element of the data becomes four of the result: strides 2 and 2, SAME; 3 along the width, VALID. */
 static void
 test_transpose_bias(void **state)
 {
 	static const uint8_t same[12] = {1, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0},
-			     valid[12] = {2, 0, 0, 0, 3, 0,
-					  0, 0, 2, 0, 0, 0}, /* VALID, 3 along the width */
-		none[12] = {1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0};
-	const float weights[] = {1, 2, 3, 4}, bias[] = {0.5F};
+			     valid[12] = {2, 0, 0, 0, 3, 0, 0, 0, 2, 0, 0, 0},
+			     none[12] = {1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0};
+	int32_t at[2];
 
 	(void)state;
-	const int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1, 1, 2, 1), NULL, 0);
-	const int w = tfl_tensor(file, "w", TFL_FLOAT32, DIMS(1, 2, 2, 1), weights, sizeof weights);
-	const int b = tfl_tensor(file, "b", TFL_FLOAT32, DIMS(1), bias, sizeof bias);
-	const int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1, 2, 4, 1), NULL, 0);
-	const int z = tfl_tensor(file, "z", TFL_FLOAT32, DIMS(1, 2, 5, 1), NULL, 0);
-	tfl_op_of *o = custom(INTS(x, w, b), INTS(y));
-	file->custom = "Convolution2DTransposeBias";
-	o->custom = same;
-	o->ncustom = sizeof same;
-	import(INTS(x), INTS(y));
+	(void)transpose_bias(4, same, sizeof same, at);
+	import(1, &at[0], 1, &at[1]);
 	near(V(10.5, 20.5, -0.5, -1.5, 30.5, 40.5, -2.5, -3.5), run1(V(10, -1)), 8, 0);
-	o->out[0] = z;
-	o->custom = valid;
-	import(INTS(x), INTS(z));
+	(void)transpose_bias(5, valid, sizeof valid, at);
+	import(1, &at[0], 1, &at[1]);
 	near(V(10.5, 20.5, 0.5, -0.5, -1.5, 30.5, 40.5, 0.5, -2.5, -3.5), run1(V(10, -1)), 10, 0);
-	o->custom = none;
-	import_fails(INTS(x), INTS(z), "import.attr", "strides 2 and 0");
+	tfl_op_of *o = transpose_bias(4, none, sizeof none, at);
+	import_fails(1, &at[0], 1, &at[1], "import.attr", "strides 2 and 0");
 	o->ncustom = 8;
-	import_fails(INTS(x), INTS(z), "import.attr", "custom options of 8 bytes");
+	import_fails(1, &at[0], 1, &at[1], "import.attr", "custom options of 8 bytes");
 }
 
 static void
