@@ -8,6 +8,7 @@
  *   pad {value}                      ->  pad {code}
  *   conv2d(pad(x))                   ->  conv2d {pad} (legalize_pad.c)
  *   reduce_max(x: u8)                ->  scast(reduce_max(scast(x)))   what only compares integers has the same order at scale 1
+ *   slice(add(a, b))                 ->  add(slice(a), slice(b))       (legalize_slice.c)
  *   matmul(x, const)                 ->  dense                         (legalize_product.c)
  *   quantized softmax {axis=1}       ->  transpose, softmax along the last axis, transpose
  *
@@ -185,6 +186,7 @@ static const qn_rule rules[] = {
 	{"pad-window", QN_P_OPN(conv2d, ROOT), qn_legalize_pad_window},
 	{"pad-window", QN_P_OPN(conv3d, ROOT), qn_legalize_pad_window},
 	{"pad-window", QN_P_OPN(max_pool, ROOT), qn_legalize_pad_window},
+	{"slice-first", QN_P_OPN(slice, ROOT), qn_legalize_slice},
 	{"matmul-to-dense", QN_P_OPN(matmul, ROOT), qn_legalize_matmul},
 	{"matmul-to-dense", QN_P_OP(requantize, ROOT, QN_P_ARGS(QN_P_OPN(matmul, RQ))),
 	 qn_legalize_stacked_matmul},

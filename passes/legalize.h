@@ -7,6 +7,7 @@
 
 /* Their patterns bind nothing but the root. */
 qn_rule_fn qn_legalize_pad_code, qn_legalize_pad_window; /* legalize_pad.c */
+qn_rule_fn qn_legalize_slice;                            /* legalize_slice.c */
 
 /* Slot 1: the product, of the second.  The user's data is a map (ir/map.h) for what they make (legalize_product.c). */
 qn_rule_fn qn_legalize_matmul, qn_legalize_stacked_matmul;
