@@ -49,60 +49,6 @@ refuse(const qn_pipeline *p)
 	return QN_OK;
 }
 
-static void
-add_rule(qn_recipe_rule *rule, size_t *n, const char *op, const char *name)
-{
-	rule[(*n)++] = (qn_recipe_rule){.place = "activations",
-					.op = op,
-					.name = name,
-					.has_activations = true,
-					.activations = QN_STORAGE_I16,
-					.widens = true};
-}
-
-static bool
-has_rule(const qn_recipe *r, const char *op, const char *name)
-{
-	for (size_t i = 0; i < r->n; i++)
-		if (r->rule[i].widens && r->rule[i].op != NULL && strcmp(r->rule[i].op, op) == 0 &&
-		    strcmp(r->rule[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* The options with a rule for each layer that is wide now. */
-static qn_quant_opts
-options_now(const widening *w, qn_arena *a)
-{
-	static const qn_recipe none;
-	qn_quant_opts quant = w->p->quant;
-	const qn_recipe *from = quant.recipe != NULL ? quant.recipe : &none;
-	qn_recipe *to = QN_NEW(a, qn_recipe, 1);
-	size_t n = from->n;
-
-	for (size_t k = 0; k < w->all.n; k++)
-		n += 1 + w->all.layer[k].ninput;
-	qn_recipe_rule *rule = QN_NEW(a, qn_recipe_rule, n + 1);
-	*to = (qn_recipe){rule, 0, QN_NEW(a, bool, n + 1), QN_NEW(a, bool, n + 1), from->crc};
-	for (; to->n < from->n; to->n++) {
-		rule[to->n] = from->rule[to->n];
-		to->used[to->n] = from->used[to->n];
-	}
-	for (size_t k = 0; k < w->all.n; k++) {
-		const qn_wide_layer *l = &w->all.layer[k];
-
-		if (!l->wide)
-			continue;
-		add_rule(rule, &to->n, NULL, l->name);
-		for (size_t i = 0; i < l->ninput; i++)
-			if (!has_rule(to, "input", l->input[i]))
-				add_rule(rule, &to->n, "input", l->input[i]);
-	}
-	if (to->n > 0)
-		quant.recipe = to;
-	return quant;
-}
-
 /* ---- trials ---- */
 
 /* Whether the storage that is tried is one that the network cannot have. */
@@ -139,7 +85,7 @@ measure(widening *w, double error[QN_TRIAL_PARTS], bool *can)
 	qn_env *env = w->p->m->env;
 	const qn_diag_mark mark = qn_diag_mark_now(env);
 	qn_arena *a = qn_arena_child(w->arena);
-	const qn_quant_opts quant = options_now(w, a);
+	const qn_quant_opts quant = qn_widen_options(w->p, &w->all, a);
 	const qn_status status = qn_trial_run(
 		&w->trials, &(qn_trial){.look = lower, .arg = w, .quant = &quant}, error);
 
@@ -410,6 +356,6 @@ qn_widen(qn_pipeline *p, qn_quant_opts *out)
 	w.now[QN_TRIAL_HELD] = w.first[QN_TRIAL_HELD];
 	QN_TRY(try_layers(&w));
 	tell(&w);
-	*out = options_now(&w, m->scratch);
+	*out = qn_widen_options(p, &w.all, m->scratch);
 	return QN_OK;
 }

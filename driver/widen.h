@@ -52,6 +52,11 @@ qn_status qn_widen_rank(qn_model *m, const qn_graph *g, const qn_quant_opts *qua
 /* Whether `quant` leaves the activations of some match open. */
 bool qn_widen_is_open(const qn_graph *g, const qn_quant_opts *quant);
 
+/* ---- widen_options.c ---- */
+
+/* The options of the pipeline with a rule for each layer that is wide, and for its inputs. */
+qn_quant_opts qn_widen_options(const qn_pipeline *p, const qn_wide_layers *all, qn_arena *a);
+
 /* ---- widen_choose.c; in: by layer ---- */
 
 /* By how many dB an error fell. */

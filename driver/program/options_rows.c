@@ -287,7 +287,8 @@ const option_row option_rows[] = {
 	 .help = "write the tensor as a .irpa, .safetensors or .gguf file (default: none)"},
 	{"--name", 0, GROUP_OUTPUT, CMD_QUANTIZE_TENSOR, TEXT(name), .value = "NAME",
 	 .help = "the tensor's name in the archive (default: that of the file)"},
-	{"--sequence", 0, GROUP_OUTPUT, CMD_TOKENS, COUNT(sequence), .most = MOST_STEPS, .value = "N",
+	{"--sequence", 0, GROUP_OUTPUT, CMD_TOKENS, COUNT(sequence), .most = MOST_STEPS,
+	 .value = "N",
 	 .help = "of a text: sequences of N tokens, each after the one before a text, for "
 		 "--sequence of other commands; the rest is left out"},
 	{"--output", 'o', GROUP_OUTPUT, CMD_TOKENS, TEXT(output), .value = "FILE.npy|FOLDER",
