@@ -156,7 +156,7 @@ qn_status qn_methods_search(const qn_calibration *c, const qn_dataset *data, qn_
 			    qn_calib_opts *o) QN_MUST_CHECK;
 
 /* Constants of zeros, but for weights, are exact in any scale: with this one what they are added to or compared with
- * has the coarser one, which the arithmetic of both follows. */
+ * has the coarser one, unless its values are below 2^-9 in 16 bits; the arithmetic of both follows that. */
 #define QN_SCALE_OF_ZEROS 0x1p-24
 
 /* Binds the symbols of constants alone, from the constants; mse: by least squared error. */

@@ -193,10 +193,12 @@ largest_scale(const rows *r, size_t from, size_t n)
 static void
 scale_zeros(rows *r, const qn_type *type)
 {
-	const bool blocks = type->elem->gran == QN_SUB_CHANNEL && type->dim[0] > 0;
-	const size_t each = blocks ? r->n / (size_t)type->dim[0] : 1;
+	const bool blocks = type->elem->gran == QN_SUB_CHANNEL;
+	size_t each = 1; /* blocks of a channel */
 	const double found = largest_scale(r, 0, r->n), of_all = found > 0 ? found : 0x1p-7;
 
+	for (int32_t d = 1; blocks && d < type->rank; d++)
+		each *= (size_t)(type->dim[d] / qn_block_along(type, d));
 	for (size_t k = 0; k < r->n; k++) {
 		const double of_channel = largest_scale(r, k / each * each, each);
 

@@ -82,7 +82,8 @@ scale_beside(const idle *s, qn_id id, uint32_t k)
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const double scale = i != k ? scale_of(s, operand(s, n, i)) : 0;
 
-		if (scale > QN_SCALE_OF_ZEROS && (finest == 0 || scale < finest))
+		if (scale > 0 && (scale < QN_SCALE_OF_ZEROS || scale > QN_SCALE_OF_ZEROS) &&
+		    (finest == 0 || scale < finest))
 			finest = scale;
 	}
 	return finest > 0 ? finest : scale_of(s, s->quantize[id]);

@@ -21,6 +21,7 @@
 /* What the samples have at one index of the last axis. */
 typedef struct column {
 	double least, most;
+	bool rounded; /* quantizing changes some of them */
 } column;
 
 /* The range of one input, and what its samples are. */
@@ -85,21 +86,22 @@ init(range *r, const qn_graph *g, size_t k, const qn_source *s, qn_arena *a)
 	r->one = qn_type_plain(t, have, s->type->rank, dim);
 	r->lo = ((double)r->elem->qmin - r->zp) * r->scale;
 	r->hi = ((double)r->elem->qmax - r->zp) * r->scale;
-	r->ncolumn = r->one->rank > 1 ? r->one->dim[r->one->rank - 1] : 0;
+	r->ncolumn = r->one->rank == 2 ? r->one->dim[1] : 0;
 	if (r->ncolumn < 2 || r->ncolumn > MOST_COLUMNS)
 		r->ncolumn = 0;
 	r->column = QN_NEW(a, column, (size_t)r->ncolumn);
 	for (int64_t c = 0; c < r->ncolumn; c++)
-		r->column[c] = (column){HUGE_VAL, -HUGE_VAL};
+		r->column[c] = (column){.least = HUGE_VAL, .most = -HUGE_VAL};
 }
 
 static void
-add_to_column(range *r, int64_t i, double v)
+add_to_column(range *r, int64_t i, double v, bool between)
 {
 	column *c = &r->column[i % r->ncolumn];
 
 	c->least = fmin(c->least, v);
 	c->most = fmax(c->most, v);
+	c->rounded = c->rounded || between;
 }
 
 /* What rounds to an end of the range belongs to it. */
@@ -118,9 +120,10 @@ look(void *user, size_t input, size_t index, const void *data)
 		r->least = fmin(r->least, v);
 		r->most = fmax(r->most, v);
 		r->outside += v < lo || v > hi;
-		r->between += fabs(v / r->scale - rint(v / r->scale)) > BETWEEN;
+		const bool between = fabs(v / r->scale - rint(v / r->scale)) > BETWEEN;
+		r->between += between;
 		if (r->ncolumn > 0)
-			add_to_column(r, i, v);
+			add_to_column(r, i, v, between);
 	}
 	r->n += (uint64_t)n;
 }
@@ -155,7 +158,8 @@ warn_units(const range *r, const char *name, const char *place, qn_arena *a)
 	for (const column *c = r->column; c < r->column + r->ncolumn; c++) {
 		if (c->most - c->least > widest->most - widest->least)
 			widest = c;
-		if (!(c->least < c->most) || steps_of(r, c->least, c->most) > LOST_STEPS)
+		if (!c->rounded || !(c->least < c->most) ||
+		    steps_of(r, c->least, c->most) > LOST_STEPS)
 			continue;
 		lost++;
 		first = first != NULL ? first : c;

@@ -40,7 +40,7 @@ measure_row(worker *w, size_t k, size_t i)
 	const qn_measured *o = &c->out[k];
 
 	if (!is_finite(w->y, o->each)) {
-		const size_t sample = qn_measured_sample(o, c->d->batch, i);
+		const size_t sample = qn_measured_sample(o, c->out[0].rows, i);
 
 		if (sample < w->bad) {
 			w->bad = sample;

@@ -19,11 +19,11 @@ typedef struct qn_measured {
 	qn_difference *difference; /* by row */
 } qn_measured;
 
-/* The sample that row i begins with. */
+/* The sample that row i begins with; samples: of a batch, the rows of the first output. */
 static inline size_t
-qn_measured_sample(const qn_measured *o, size_t batch, size_t i)
+qn_measured_sample(const qn_measured *o, size_t samples, size_t i)
 {
-	return i / o->rows * batch + i % o->rows;
+	return i / o->rows * samples + (o->rows == samples ? i % o->rows : 0);
 }
 
 typedef struct qn_measurement {

@@ -72,16 +72,20 @@ find_wanted(qn_measurement *c, qn_arena *a)
 					 "which has %zu elements for each of %zu %s",
 					 (long long)qn_type_count(t),
 					 (long long)(t->rank > 0 ? t->dim[0] : 1), o->name, o->each,
-					 rows, rows == c->samples ? "samples" : "batches");
+					 rows,
+					 rows == c->samples ? "samples"
+					 : o->rows == 1     ? "batches"
+							    : "rows");
 		QN_TRY(qn_array_read(c->want[k], a, &o->want));
 		int64_t bad = qn_plain_table[t->elem->plain].is_float
 				      ? qn_tensor_find_nonfinite(o->want)
 				      : -1;
 		if (bad >= 0)
-			return qn_report(c->m->env, QN_EINVALID, "eval.nonfinite", c->want[k]->name,
-					 "the expected value of output '%s' is %g in sample %zu",
-					 o->name, qn_tensor_f64(o->want, bad),
-					 qn_measured_sample(o, c->d->batch, (size_t)bad / o->each));
+			return qn_report(
+				c->m->env, QN_EINVALID, "eval.nonfinite", c->want[k]->name,
+				"the expected value of output '%s' is %g in sample %zu", o->name,
+				qn_tensor_f64(o->want, bad),
+				qn_measured_sample(o, c->out[0].rows, (size_t)bad / o->each));
 		o->difference = QN_NEW(a, qn_difference, rows);
 	}
 	return QN_OK;

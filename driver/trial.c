@@ -5,6 +5,7 @@
 #include "driver/trial.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "calibrate/evaluate.h"
 #include "calibrate/outcome.h"
@@ -109,33 +110,45 @@ error_of(const float *want, const qn_tensor *y)
 	return error;
 }
 
-/* The states of g as it runs itself, by batch: at first those that begin sequences. */
-static const void ***
+/* The states of g as it runs itself: before each batch, but only those of a batch and of the next one are there. */
+typedef struct own_states {
+	const void ***by_batch; /* [nstate][nbatch + 1] */
+	void **buffer[2];       /* [nstate] of even and of odd batches */
+	const void **first;     /* [nstate] that begin sequences */
+} own_states;
+
+static own_states
 begin_states(const qn_graph *g, const qn_dataset *data, qn_arena *a)
 {
-	const void ***state = QN_NEW(a, const void **, g->nstate);
+	own_states s = {.by_batch = QN_NEW(a, const void **, g->nstate),
+			.buffer = {QN_NEW(a, void *, g->nstate), QN_NEW(a, void *, g->nstate)},
+			.first = QN_NEW(a, const void *, g->nstate)};
 
 	for (size_t k = 0; k < g->nstate; k++) {
-		const void *first = qn_graph_state_init(g, k, a)->data;
+		const size_t bytes = (size_t)qn_type_bytes(qn_graph_state(g, k)->type);
 
-		state[k] = QN_NEW(a, const void *, data->nbatch + 1);
-		for (size_t b = 0; b <= data->nbatch; b++)
-			state[k][b] = first;
+		s.first[k] = qn_graph_state_init(g, k, a)->data;
+		s.buffer[0][k] = qn_arena_alloc(a, bytes, 1);
+		s.buffer[1][k] = qn_arena_alloc(a, bytes, 1);
+		s.by_batch[k] = QN_NEW(a, const void *, data->nbatch + 1);
+		s.by_batch[k][0] = s.first[k];
 	}
-	return state;
+	return s;
 }
 
 /* What batch b leaves is there before the next one, unless that begins a sequence. */
 static void
 keep_states(const qn_graph *g, const qn_dataset *data, size_t b, const qn_tensor *const *y,
-	    const void ***state, qn_arena *a)
+	    const own_states *s)
 {
-	if (data->sequence > 0 && (b + 1) % data->sequence == 0)
-		return;
+	const bool begins = data->sequence > 0 && (b + 1) % data->sequence == 0;
+
 	for (size_t k = 0; k < g->nstate; k++) {
 		const qn_tensor *next = y[qn_graph_given(g) + k];
+		void *to = s->buffer[(b + 1) % 2][k];
 
-		state[k][b + 1] = qn_arena_copy(a, next->data, next->bytes);
+		memcpy(to, next->data, next->bytes);
+		s->by_batch[k][b + 1] = begins ? s->first[k] : to;
 	}
 }
 
@@ -147,10 +160,12 @@ qn_trials_error(const qn_trials *t, qn_evaluator *e, const qn_graph *g, qn_arena
 	const qn_id *id = compared(g, a);
 	const bool follows = e == NULL && g->nstate > 0;
 	qn_dataset own = *t->data;
-	const void ***state = begin_states(g, &own, a);
+	own_states states = {0};
 
-	if (follows)
-		own.states = (const void *const *const *)state;
+	if (follows) {
+		states = begin_states(g, &own, a);
+		own.states = (const void *const *const *)states.by_batch;
+	}
 	if (e == NULL)
 		e = qn_evaluator_new(g, &own, 0, a);
 	error[QN_TRIAL_FIT] = error[QN_TRIAL_HELD] = 0;
@@ -159,7 +174,7 @@ qn_trials_error(const qn_trials *t, qn_evaluator *e, const qn_graph *g, qn_arena
 			continue;
 		QN_TRY(qn_evaluator_run(e, g->noutput, id, b, y));
 		if (follows)
-			keep_states(g, &own, b, y, state, a);
+			keep_states(g, &own, b, y, &states);
 		for (size_t k = 0; is_wanted(t, b) && k < g->noutput; k++) {
 			const float *want = t->wanted[b][k];
 			const double squares = want != NULL ? error_of(want, y[k]) : 0;
@@ -187,6 +202,7 @@ try_quantized(void *arg, qn_model *m)
 	if (trial->prepare != NULL)
 		QN_TRY(trial->prepare(trial->arg, m));
 	QN_TRY(qn_quantize_model(m, &quant));
+	m->quantized_here = true; /* until the model is as before */
 	QN_TRY(qn_calib_options(m, p->opts, p->crc, m->scratch, &calib, &id));
 	qn_quantizers_callbacks(&quant, m->scratch, &calib);
 	QN_TRY(qn_calibrate_model(m, c->t->data, &calib));

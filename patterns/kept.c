@@ -27,13 +27,16 @@ read_as(const qn_node *n, uint32_t i, const qn_quant_opts *opts)
 								      : QN_KEPT_OWN};
 }
 
-/* Whether a node only moves elements of operand i, which are then kept as its result; PCM and results also into a
- * concat. */
+/* What a node that only moves elements of operand i, or joins it with others, needs it to be kept as: as its result. */
 static bool
-is_moved(const qn_node *n, uint32_t i, qn_kept_storage result)
+passes_on(const qn_node *n, uint32_t i, const qn_kept *result, qn_kept *as)
 {
-	return (i == 0 && qn_opinfo_of(n)->behaviour == QN_SAME) ||
-	       (n->op == QN_OP_concat && (result == QN_KEPT_PCM || result == QN_KEPT_WIDE_RESULT));
+	*as = *result;
+	if (n->op != QN_OP_concat)
+		return i == 0 && qn_opinfo_of(n)->behaviour == QN_SAME;
+	if (result->storage == QN_KEPT_WIDE)
+		as->storage = QN_KEPT_WIDE_RESULT; /* inputs beside it stay as they are */
+	return result->storage != QN_KEPT_NOISE;
 }
 
 /* The carry whose next value is operand i > 0 of the loop_end. */
@@ -66,13 +69,14 @@ static qn_kept
 kept_for(const qn_graph *g, const qn_kept *as, qn_id id, uint32_t i, const qn_quant_opts *opts)
 {
 	const qn_node *n = qn_graph_node(g, id);
+	qn_kept read;
 
 	if (n->op == QN_OP_loop_end) {
 		const qn_id carry = i > 0 ? carry_of(g, n, i) : 0;
 
 		return carry != 0 && qn_kept_wide(&as[carry]) ? as[carry] : (qn_kept){0};
 	}
-	return is_moved(n, i, as[id].storage) ? as[id] : read_as(n, i, opts);
+	return passes_on(n, i, &as[id], &read) ? read : read_as(n, i, opts);
 }
 
 static bool

@@ -188,6 +188,15 @@ has_dynamic(const qn_graph *dst, qn_id first)
 	return false;
 }
 
+/* A function of one value: a table of more results than its operand has values says no more. */
+static bool
+is_table(const qn_graph *composite)
+{
+	const qn_node *root = qn_graph_node(composite, composite->output[0].value);
+
+	return qn_opinfo_of(root)->behaviour == QN_LUT;
+}
+
 /* Quantizes a composite, and appends its part after *last. */
 static qn_id
 write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts, const qn_graph *g,
@@ -198,7 +207,7 @@ write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts,
 
 	if (!qn_recipe_agrees(opts->recipe, call->callee, call->name))
 		return 0;
-	own.wide_result = qn_kept_wide(as);
+	own.wide_result = qn_kept_wide(as) && !is_table(call->callee);
 	qn_id y = qn_quantize_call(m, s, dst, &own, call, map);
 
 	y = result_pair(m, dst, call, y, &own);

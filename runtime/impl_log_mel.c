@@ -87,12 +87,19 @@ log_mel_of(const qn_attrs_log_mel *a, const buffers *b, int64_t c)
 
 	b->noise[c] += (c % 2 == 0 ? a->even_smoothing : a->odd_smoothing) * (level - *noise);
 	/* as a state holds it: hops give what a whole clip gives */
-	b->noise[c] = rint(fmin(b->noise[c], MOST_NOISE) * NOISE_ONE) / NOISE_ONE;
+	b->noise[c] = *noise > 0 ? rint(fmin(*noise, MOST_NOISE) * NOISE_ONE) / NOISE_ONE : 0;
 	const double rest = level - *noise, least = level * a->min_signal_remaining;
 	double v = rest > least ? rest : least;
 	if (a->pcan != 0)
 		v = controlled(a, v, *noise, (double)b->mel->fft);
 	return v > 1.0 ? (float)(ldexp(a->scale, (int)a->scale_shift) * qn_ln(v)) : 0.0f;
+}
+
+/* The nearest integer of 16 bits; NaN: 0. */
+static double
+whole_of(double v)
+{
+	return v == v ? qn_clamp_f64(rint(v), INT16_MIN, INT16_MAX) : 0;
 }
 
 /* A noise of 28 bits and 16 fractional ones in three rows, [3, channels]: its highest, middle and lowest 16 bits as
@@ -107,10 +114,9 @@ noise_before(const buffers *b, const float *row, double scale)
 		int64_t v = 0;
 
 		for (int64_t k = 0; row != NULL && k < QN_NOISE_ROWS; k++) {
-			const double part = rint((double)row[k * n + c] / scale);
+			const double part = whole_of((double)row[k * n + c] / scale);
 
-			v = v * 65536 + (int64_t)qn_clamp_f64(part, INT16_MIN, INT16_MAX) +
-			    (k > 0 && part < 0 ? 65536 : 0);
+			v = v * 65536 + (int64_t)part + (k > 0 && part < 0 ? 65536 : 0);
 		}
 		b->noise[c] = v > 0 ? (double)v / NOISE_ONE : 0;
 	}

@@ -19,6 +19,39 @@
 
 /* ---- float implementations ---- */
 
+/* A node's function with its second argument. */
+typedef struct closure {
+	const qn_node *n;
+	double exponent; /* pow */
+} closure;
+
+static double
+value_of(const void *user, double x)
+{
+	const closure *c = user;
+
+	return c->n->op == QN_OP_pow ? qn_pow(x, c->exponent) : qn_unary_value(c->n, x);
+}
+
+/* Where values were quantized by Quern, a function is not infinite where its table is not (lut.h). */
+static void
+leave_poles(const qn_eval *e, double exponent, int64_t n, float *y)
+{
+	const qn_node *d = qn_graph_node(e->g, e->n->in[0]);
+	const qn_elem *q = d->op == QN_OP_dequantize ? qn_in_type(e->g, d, 0)->elem : NULL;
+	const closure c = {e->n, exponent};
+	const float *x = e->in[0];
+
+	if (q == NULL || q->gran != QN_PER_TENSOR || q->bits > 16 || !e->g->model->quantized_here)
+		return;
+	const double scale = qn_scale_of(e->g, qn_in_type(e->g, d, 0));
+	const double least = scale * (double)(q->qmin - qn_zp_of(e->g, qn_in_type(e->g, d, 0)));
+	for (int64_t i = 0; i < n; i++)
+		if (isinf(y[i]))
+			y[i] = (float)qn_lut_beside_pole(value_of, &c, (double)x[i], scale,
+							 (double)x[i] > least);
+}
+
 static void
 unary_real(const qn_eval *e)
 {
@@ -29,6 +62,7 @@ unary_real(const qn_eval *e)
 
 	for (int64_t i = 0; i < n; i++)
 		y[i] = (float)f((double)x[i], e->n->attr);
+	leave_poles(e, 1, n, y);
 }
 
 static void
@@ -49,6 +83,10 @@ pow_real(const qn_eval *e)
 			*z++ = (float)qn_pow((double)x[xo + i * b.xs[last]],
 					     (double)y[yo + i * b.ys[last]]);
 	} while (qn_broadcast_next(&b, at, &xo, &yo));
+	if (qn_static_count(qn_in_type(e->g, e->n, 1)) == 1 &&
+	    qn_type_same_shape(qn_in_type(e->g, e->n, 0), e->n->type))
+		leave_poles(e, (double)*(const float *)e->in[1], qn_static_count(e->n->type),
+			    e->out);
 }
 
 static void
@@ -81,20 +119,6 @@ exponent_of(const qn_graph *g, const qn_node *n, double *exponent)
 	*exponent = (double)(float)((double)(qn_tensor_i64(c->value, 0) - qn_zp_of(g, c->type)) *
 				    qn_scale_of(g, c->type));
 	return true;
-}
-
-/* A node's function with its second argument. */
-typedef struct closure {
-	const qn_node *n;
-	double exponent; /* pow */
-} closure;
-
-static double
-value_of(const void *user, double x)
-{
-	const closure *c = user;
-
-	return c->n->op == QN_OP_pow ? qn_pow(x, c->exponent) : qn_unary_value(c->n, x);
 }
 
 static void *

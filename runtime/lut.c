@@ -38,26 +38,26 @@ typedef struct function {
 	bool own; /* its parameters are Quern's, not those of a file that came quantized */
 } function;
 
-/* The function is infinite at a value that stands for all that was rounded to it: log of 0, 1/sqrt of 0.  If it has
- * results on one side alone, that in the middle of what was rounded from there, 1/4 step away. */
-static double
-beside_pole(const function *f, double code)
+double
+qn_lut_beside_pole(qn_lut_fn *f, const void *user, double x, double step, bool has_below)
 {
-	const double below = f->f(f->user, f->in * (code - 0.25 - (double)f->zp));
-	const double above = f->f(f->user, f->in * (code + 0.25 - (double)f->zp));
-	const bool has_below = code > f->first && below == below;
+	const double below = f(user, x - step / 4), above = f(user, x + step / 4);
 
+	has_below = has_below && below == below;
 	if (has_below == (above == above))
-		return f->f(f->user, f->in * (code - (double)f->zp));
+		return f(user, x);
 	return has_below ? below : above;
 }
 
 static double
 at_code(const function *f, double code)
 {
-	const double y = f->f(f->user, f->in * (code - (double)f->zp));
+	const double x = f->in * (code - (double)f->zp);
+	const double y = f->f(f->user, x);
 
-	return (f->own && isinf(y) ? beside_pole(f, code) : y) / f->out;
+	if (!f->own || !isinf(y))
+		return y / f->out;
+	return qn_lut_beside_pole(f->f, f->user, x, f->in, code > f->first) / f->out;
 }
 
 /* The same for a table with lines: limited to the storage range, so that what is beyond it does not bend a line, and 0

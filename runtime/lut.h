@@ -42,6 +42,10 @@ qn_lut *qn_lut_from_entries(const qn_node *n, qn_arena *a, const qn_tensor *entr
  * result in 1/32768, input scale of at most 5. */
 qn_lut *qn_lut_curve(const qn_graph *g, const qn_node *n, qn_arena *a);
 
+/* f at x, where it is infinite and which stands for all that was rounded to it, log of 0, 1/sqrt of 0: if f has results on
+ * one side alone, that in the middle of what was rounded from there, 1/4 step away.  has_below: values below x exist. */
+double qn_lut_beside_pole(qn_lut_fn *f, const void *user, double x, double step, bool has_below);
+
 void qn_lut_run(const qn_eval *e, const void *lut);
 
 #endif

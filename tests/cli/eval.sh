@@ -81,6 +81,31 @@ grep -qE 'agreement|loss' stdout && fail 'autoencoder, analyze' "it counts class
 good 'autoencoder, tune' tune "${auto[@]}" --no-repairs --max-weights 1K -o auto.recipe.json
 has_words 'autoencoder, tune' auto.recipe.json 'sqnr '
 
+# ---- log of values that are rounded to 0: the calibrated graph and the integer one have the same numbers, and 16 bits for
+# the layer that reads it do no harm ----
+
+cat >pole.qir <<'END'
+model "pole"
+graph @main(%x: tensor<1x8xf32>) {
+  %a = abs %x
+  %p = log %a
+  %w = const : tensor<4x8xf32> rand 3
+  %y = dense %p, %w
+  return %y
+}
+END
+awk 'BEGIN { for (i = 1; i <= 2048; i++) printf "%.4f%s", (i * i * 7919 + i * 104729) % 10007 / 5003.5 - 1, i % 8 ? "," : "\n" }' >pole.csv
+echo '{"rules": [{"name": "y", "activations": "i16"}]}' >pole.json
+pole=(pole.qir --calib pole.csv -q)
+for recipe in '' '--recipe pole.json'; do
+	good "pole $recipe" eval "${pole[@]}" $recipe --data pole.csv --against pole.qir --min sqnr=17
+	awk '/^integer +sqnr/ {print $3}' stdout >pole.integer
+	silent "pole $recipe, calibrated" opt "${pole[@]}" $recipe --stop-after=bind -o pole.bound.json
+	good "pole $recipe, eval" eval pole.bound.json -q --data pole.csv --against pole.qir
+	awk '/^calibrated +sqnr/ {print $3}' stdout >pole.calibrated
+	awk '{ getline other <"pole.integer"; exit !($1 > 0 && ($1 - other) ^ 2 < 0.04) }' pole.calibrated || fail "pole $recipe" 'the calibrated graph differs from the integer one' pole.integer
+done
+
 # ---- a sequence along dimension 0: a run is a sample ----
 
 cat >major.qir <<'END'

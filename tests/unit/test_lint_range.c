@@ -11,9 +11,10 @@
 
 enum { MOST = 800 };
 
-/* An input of type tensor<1x1x(in)>, %y of it, and n samples of tensor<1xOF>, OF being f32 or 3xf32. */
+/* An input of type tensor<1xDIMxIN>, %y of it, and n samples of tensor<DIMxOF>. */
 static void
-lint(const char *in, const char *body, const char *of, size_t n, const double *v, qn_prep prep)
+lint_as(const char *dim, const char *in, const char *body, const char *of, size_t n,
+	const double *v, qn_prep prep)
 {
 	qn_dataset *d;
 	const qn_source *s;
@@ -24,16 +25,22 @@ lint(const char *in, const char *body, const char *of, size_t n, const double *v
 	rig_setup(NULL);
 	qn_buf_init(&b, &rg->arena);
 	qn_buff(&b,
-		"model \"m\" stage calibrated\ngraph @main(%%x: tensor<1x1x%s>) {\n%s  return "
+		"model \"m\" stage calibrated\ngraph @main(%%x: tensor<1x%s%s>) {\n%s  return "
 		"%%y\n}\n",
-		in, body);
+		dim, in, body);
 	assert_int_equal(qn_model_parse(&rg->m, "test", qn_buf_str(&b), b.n), QN_OK);
-	snprintf(text, sizeof text, "tensor<%zux1x%s>", n, of);
+	snprintf(text, sizeof text, "tensor<%zux%s%s>", n, dim, of);
 	const qn_graph *g = qn_model_entry(&rg->m);
 	const qn_source *x = qn_source_tensor(&rg->arena, tensor(type(text), v), "x.npy");
 	assert_int_equal(qn_source_scaled(&rg->m.types, &rg->arena, x, &prep, &s), QN_OK);
 	assert_int_equal(qn_dataset_sources(g, &rg->arena, 1, &s, &d), QN_OK);
 	assert_int_equal(qn_lint_data(g, d, 0, &rg->arena), QN_OK);
+}
+
+static void
+lint(const char *in, const char *body, const char *of, size_t n, const double *v, qn_prep prep)
+{
+	lint_as("1x", in, body, of, n, v, prep);
 }
 
 /* The one warning, or none where `want` is NULL. */
@@ -189,28 +196,34 @@ static void
 test_units(void **state)
 {
 	static const struct {
+		const char *dim;
 		size_t n;
-		double scale; /* of the column in the middle, whose values are 0 to 1 otherwise */
+		double scale; /* of the column in the middle, whose values are 0 to 1 otherwise; 0: it is 0 or 1/255 */
 		const char *want;
 	} rows[] = {
-		{8, 0.003,
+		{"3x", 8, 0.003,
 		 "1 of the 3 columns of input 'x' becomes at most 2 different quantized values: "
 		 "column "
 		 "1 goes from 0.0 to 0.003, column 0 from 0.0 to 1.0, and one step is "
 		 "0.003921569; "},
-		{7, 0.003, NULL}, /* too few to say so */
-		{8, 0, NULL},     /* does not vary at all */
-		{8, 0.009, NULL}, /* three values */
+		{"3x", 7, 0.003, NULL},   /* too few to say so */
+		{"3x", 8, 0.009, NULL},   /* three values */
+		{"3x", 8, 0, NULL},       /* two values, which are exact */
+		{"1x3x", 8, 0.003, NULL}, /* rows of an image, perhaps */
 	};
 	double v[3 * 8];
 
 	(void)state;
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
-		for (size_t k = 0; k < 3 * rows[i].n; k++)
-			v[k] = (double)(k / 3) / (double)(rows[i].n - 1) *
-			       (k % 3 == 1 ? rows[i].scale : 1);
-		lint("3x" UNIT, "  %y = reshape %x {shape=[1,3]}\n", "3xf32", rows[i].n, v,
-		     (qn_prep){0});
+		for (size_t k = 0; k < 3 * rows[i].n; k++) {
+			v[k] = (double)(k / 3) / (double)(rows[i].n - 1);
+			if (k % 3 == 1)
+				v[k] = rows[i].scale > 0
+					       ? v[k] * rows[i].scale
+					       : (double)(k / 3 % 2) * (double)(float)(1.0 / 255);
+		}
+		lint_as(rows[i].dim, UNIT, "  %y = reshape %x {shape=[1,3]}\n", "f32", rows[i].n, v,
+			(qn_prep){0});
 		expect("data.units", rows[i].want);
 	}
 }

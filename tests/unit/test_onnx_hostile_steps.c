@@ -175,7 +175,7 @@ scalar_bias(void **state)
 	onx_floats(file, "b", "", (const float[]){1});
 	onx_node(file, "RNN", "x,w,r,b", "y");
 	onx_output(file, "y");
-	no_way("import.rank");
+	no_way("import.input");
 }
 
 /* A name as long as the file, on a node that becomes thousands. */
