@@ -13,7 +13,11 @@
 #include "runtime/math.h"
 #include "runtime/softmax.h"
 
-enum { MOST_CLASSES = 4095 }; /* the kernel sums exponentials in Q12.19 */
+enum {
+	MOST_CLASSES = 4095, /* the kernel sums exponentials in Q12.19 */
+	MOST_GUARD = 12,     /* … Quern's own in as few integer bits as they need */
+	LOG_OF_2 = 46516320  /* log(2) in Q5.26 */
+};
 
 static void
 row(const float *x, float *y, int64_t n, int64_t step)
@@ -47,6 +51,9 @@ prepare_any(const qn_graph *g, const qn_node *n, const qn_log_softmax_args *with
 	d->m = with->m;
 	d->left = with->left;
 	d->diff_min = with->diff_min;
+	for (d->guard = 1; d->depth >> d->guard != 0;)
+		d->guard++;
+	d->below = (MOST_GUARD - d->guard) * LOG_OF_2;
 	d->zo = qn_zp_of(g, n->type);
 	d->lo = (int32_t)n->type->elem->qmin;
 	d->hi = (int32_t)n->type->elem->qmax;
