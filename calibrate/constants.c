@@ -200,10 +200,10 @@ scale_zeros(rows *r, const qn_type *type)
 	for (int32_t d = 1; blocks && d < type->rank; d++)
 		each *= (size_t)(type->dim[d] / qn_block_along(type, d));
 	for (size_t k = 0; k < r->n; k++) {
+		if (r->lo[k] < 0 || r->hi[k] > 0)
+			continue;
 		const double of_channel = largest_scale(r, k / each * each, each);
-
-		if (!(r->lo[k] < 0 || r->hi[k] > 0))
-			r->t[k] = of_channel > 0 ? of_channel : of_all;
+		r->t[k] = of_channel > 0 ? of_channel : of_all;
 	}
 }
 

@@ -169,8 +169,8 @@ warn_units(const range *r, const char *name, const char *place, qn_arena *a)
 	qn_warn(a->env, "data.units", place,
 		"%lld of the %lld columns of input '%s' %s at most %d different quantized "
 		"values: column %lld goes from %s to %s, column %lld from %s to %s, and one step "
-		"is "
-		"%s; standardize each column, (x - mean) / std (--mean and --std take a number for "
+		"is %s; standardize each column, (x - mean) / std (--mean and --std take a number "
+		"for "
 		"each), and train so or fold it into the first layer; or feed those in other "
 		"units as an input of their own",
 		(long long)lost, (long long)r->ncolumn, name, lost > 1 ? "become" : "becomes",

@@ -98,16 +98,6 @@ measure(widening *w, double error[QN_TRIAL_PARTS], bool *can)
 	return QN_OK;
 }
 
-static void
-set_wide(widening *w, const bool *in, bool wide)
-{
-	for (size_t k = 0; k < w->all.n; k++)
-		if (in[k]) {
-			w->all.layer[k].wide = wide;
-			w->all.layer[k].gain = 0;
-		}
-}
-
 /* Measures the layers that are wide now, and tells the host. */
 static qn_status
 try_now(widening *w, double error[QN_TRIAL_PARTS], bool *can)
@@ -145,8 +135,10 @@ to_bring(const widening *w, const group *g, size_t from, size_t to)
 static void
 set_members(widening *w, const group *g, size_t from, size_t to, bool wide)
 {
-	for (; from < to; from++)
+	for (; from < to; from++) {
 		w->all.layer[g->member[from]].wide = wide;
+		w->all.layer[g->member[from]].gain = 0;
+	}
 }
 
 /* Goes back to 8 bits with members from … to of a group, if all that went back lose less than they had to bring: with
@@ -202,15 +194,16 @@ try_together(widening *w, const bool *in)
 	if (n < 2 || w->tried >= QN_WIDEN_TRIALS || !(w->now[QN_TRIAL_FIT] > 0))
 		return QN_OK;
 	memcpy(before, w->now, sizeof before);
-	set_wide(w, in, true);
+	group g = {.member = member};
+	set_members(w, &g, 0, n, true);
 	QN_TRY(try_now(w, error, &can));
 	if (can)
 		take(w, error);
 	const bool kept = can && gains(w, before, qn_widen_least_gain(&w->all, in));
 	if (kept) {
 		const double all = qn_widen_gain(before[QN_TRIAL_FIT], error[QN_TRIAL_FIT]);
-		group g = {.member = member, .full = error[QN_TRIAL_FIT]};
 
+		g.full = error[QN_TRIAL_FIT];
 		/* half of an equal share: of a chain none may lose much by itself */
 		g.share = others > 0 ? fmin(QN_WIDEN_LEAST_GAIN, all / 2 / (double)others) : 0;
 		QN_TRY(prune(w, &g, n / 2, n));
@@ -218,7 +211,7 @@ try_together(widening *w, const bool *in)
 	}
 	/* several that each lose little without it may lose all that they brought */
 	if (!kept || !gains(w, before, QN_WIDEN_LEAST_GAIN)) {
-		set_wide(w, in, false);
+		set_members(w, &g, 0, n, false);
 		take(w, before);
 	}
 	return QN_OK;

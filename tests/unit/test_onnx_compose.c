@@ -54,66 +54,41 @@ test_gru(void **state)
 	GIVES(V(0.25), 2e-6, 0.81757448);
 }
 
-/* What does not fit w and r, with the id and text that name its shape and the one that is needed. */
+/* What does not fit the others: one of w, r, b, h0, c0 and p in another shape, or an attribute; and the id and text that
+ * say so. */
 static const struct {
-	const char *shape[6]; /* of w, r, b, h0, c0, p */
+	int at; /* -1: all shapes are right */
+	const char *shape;
 	int64_t hidden;
 	const char *activation, *id, *text;
 } misfits[] = {
-	{{"1,8,1", "1,8,2", "1,16", "1,1,2", "1,1,2", "1,6"},
-	 3,
-	 NULL,
-	 "import.attr",
-	 "hidden_size is 3, but r has 2"},
-	{{"1,8,3", "1,8,2", "1,16", "1,1,2", "1,1,2", "1,6"},
-	 2,
-	 NULL,
-	 "import.input",
-	 "w is [1, 8, 3]; it must be [1, 8, 1]"},
-	{{"1,8,1", "1,9,2", "1,16", "1,1,2", "1,1,2", "1,6"},
-	 2,
-	 NULL,
-	 "import.input",
-	 "r is [1, 9, 2]; it must be [1, 8, 2]"},
-	{{"1,8,1", "1,8,2", "1,8", "1,1,2", "1,1,2", "1,6"},
-	 2,
-	 NULL,
-	 "import.input",
-	 "b is [1, 8]; it must be [1, 16]"},
-	{{"1,8,1", "1,8,2", "1,16", "1,1,3", "1,1,2", "1,6"},
-	 2,
-	 NULL,
-	 "import.input",
-	 "initial_h is [1, 1, 3]; it must be [1, 1, 2]"},
-	{{"1,8,1", "1,8,2", "1,16", "1,1,2", "1,1,1", "1,6"},
-	 2,
-	 NULL,
-	 "import.input",
-	 "initial_c is [1, 1, 1]; it must be [1, 1, 2]"},
-	{{"1,8,1", "1,8,2", "1,16", "1,1,2", "1,1,2", "1,2"},
-	 2,
-	 NULL,
-	 "import.input",
-	 "p is [1, 2]; it must be [1, 6]"},
-	{{"1,8,1", "1,8,2", "1,16", "1,1,2", "1,1,2", "1,6"},
-	 2,
-	 "Tanh",
-	 "import.attr",
-	 "1 activations; 3 are needed"},
+	{-1, NULL, 3, NULL, "import.attr", "hidden_size is 3, but r has 2"},
+	{0, "1,8,3", 2, NULL, "import.input", "w is [1, 8, 3]; it must be [1, 8, 1]"},
+	{1, "1,9,2", 2, NULL, "import.input", "r is [1, 9, 2]; it must be [1, 8, 2]"},
+	{2, "1,8", 2, NULL, "import.input", "b is [1, 8]; it must be [1, 16]"},
+	{3, "1,1,3", 2, NULL, "import.input", "initial_h is [1, 1, 3]; it must be [1, 1, 2]"},
+	{4, "1,1,1", 2, NULL, "import.input", "initial_c is [1, 1, 1]; it must be [1, 1, 2]"},
+	{5, "1,2", 2, NULL, "import.input", "p is [1, 2]; it must be [1, 6]"},
+	{-1, NULL, 2, "Tanh", "import.attr", "1 activations; 3 are needed"},
 };
 
 static void
 test_recurrent_refused(void **state)
 {
-	static const char *const names[] = {"w", "r", "b", "h0", "c0", "p"};
+	static const struct {
+		const char *name, *shape;
+	} operands[] = {{"w", "1,8,1"},  {"r", "1,8,2"},  {"b", "1,16"},
+			{"h0", "1,1,2"}, {"c0", "1,1,2"}, {"p", "1,6"}};
 	static const float zeros[32];
 
 	(void)state;
 	for (size_t i = 0; i < QN_COUNT(misfits); i++) {
 		another_file();
 		onx_input(file, "x", ONX_FLOAT, "1,1,1");
-		for (size_t k = 0; k < QN_COUNT(names); k++)
-			onx_floats(file, names[k], misfits[i].shape[k], zeros);
+		for (int k = 0; k < (int)QN_COUNT(operands); k++)
+			onx_floats(file, operands[k].name,
+				   k == misfits[i].at ? misfits[i].shape : operands[k].shape,
+				   zeros);
 		onx_int(file, "hidden_size", misfits[i].hidden);
 		if (misfits[i].activation != NULL)
 			onx_strings(file, "activations", 1, &misfits[i].activation);
