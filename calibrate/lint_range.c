@@ -15,13 +15,15 @@
 #define FEWEST_VALUES 64   /* of all samples, before that is said */
 #define BETWEEN 0.01       /* steps from a quantized value that are not the rounding of f32 */
 #define LOST_STEPS 2       /* different quantized values at most of a column that says nothing */
-#define MOST_COLUMNS 64    /* of measurements; rows of images and texts are longer */
-#define FAR_OUTSIDE 8.0    /* widths of the range that one value lies beyond its end */
+#define LOST_SHARE                                                                                 \
+	0.0625 /* … of its spread, that rounding moves a value by: flags of 0 and 1 may be exact */
+#define MOST_COLUMNS 64 /* of measurements; rows of images and texts are longer */
+#define FAR_OUTSIDE 8.0 /* widths of the range that one value lies beyond its end */
 
 /* What the samples have at one index of the last axis. */
 typedef struct column {
 	double least, most;
-	bool rounded; /* quantizing changes some of them */
+	double error; /* the largest of rounding them */
 } column;
 
 /* The range of one input, and what its samples are. */
@@ -95,13 +97,13 @@ init(range *r, const qn_graph *g, size_t k, const qn_source *s, qn_arena *a)
 }
 
 static void
-add_to_column(range *r, int64_t i, double v, bool between)
+add_to_column(range *r, int64_t i, double v)
 {
 	column *c = &r->column[i % r->ncolumn];
 
 	c->least = fmin(c->least, v);
 	c->most = fmax(c->most, v);
-	c->rounded = c->rounded || between;
+	c->error = fmax(c->error, fabs(v - rint(v / r->scale) * r->scale));
 }
 
 /* What rounds to an end of the range belongs to it. */
@@ -120,10 +122,9 @@ look(void *user, size_t input, size_t index, const void *data)
 		r->least = fmin(r->least, v);
 		r->most = fmax(r->most, v);
 		r->outside += v < lo || v > hi;
-		const bool between = fabs(v / r->scale - rint(v / r->scale)) > BETWEEN;
-		r->between += between;
+		r->between += fabs(v / r->scale - rint(v / r->scale)) > BETWEEN;
 		if (r->ncolumn > 0)
-			add_to_column(r, i, v, between);
+			add_to_column(r, i, v);
 	}
 	r->n += (uint64_t)n;
 }
@@ -158,7 +159,7 @@ warn_units(const range *r, const char *name, const char *place, qn_arena *a)
 	for (const column *c = r->column; c < r->column + r->ncolumn; c++) {
 		if (c->most - c->least > widest->most - widest->least)
 			widest = c;
-		if (!c->rounded || !(c->least < c->most) ||
+		if (!(c->least < c->most) || !(c->error > LOST_SHARE * (c->most - c->least)) ||
 		    steps_of(r, c->least, c->most) > LOST_STEPS)
 			continue;
 		lost++;

@@ -206,8 +206,10 @@ test_units(void **state)
 		 "column "
 		 "1 goes from 0.0 to 0.003, column 0 from 0.0 to 1.0, and one step is "
 		 "0.003921569; "},
-		{"3x", 7, 0.003, NULL},   /* too few to say so */
-		{"3x", 8, 0.009, NULL},   /* three values */
+		{"3x", 8, 1e-7,
+		 "1 of the 3 columns of input 'x' becomes at most 2"}, /* far below a step */
+		{"3x", 7, 0.003, NULL},                                /* too few to say so */
+		{"3x", 8, 0.009, NULL},                                /* three values */
 		{"3x", 8, 0, NULL},       /* two values, which are exact */
 		{"1x3x", 8, 0.003, NULL}, /* rows of an image, perhaps */
 	};
