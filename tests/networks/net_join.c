@@ -130,18 +130,13 @@ net_scatter(net *n, net_val *x)
 net_val *
 net_tile(net *n, net_val *x)
 {
-	int64_t dim[NET_RANK], begin[NET_RANK] = {0}, by[NET_RANK] = {1, 1, 1, 1, 1},
-			       times[NET_RANK] = {1, 1, 1, 1, 1};
+	int64_t times[NET_RANK] = {1, 1, 1, 1, 1};
 	int axis = x->rank - 1;
 
-	memcpy(dim, x->dim, sizeof dim);
-	if (dim[axis] > 6)
+	if (x->dim[axis] > 6)
 		return NULL;
-	net_val *both[2] = {part(n, x, axis, 0, dim[axis]), x};
-	(void)begin;
-	(void)by;
 	times[axis] = 2;
-	net_val *y = net_joined(n, 2, both, axis);
+	net_val *y = net_joined(n, 2, (net_val *[]){x, x}, axis);
 	net_node2(n, "Tile", x, net_list(n, x->rank, times), y);
 	return y;
 }

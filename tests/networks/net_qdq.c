@@ -38,16 +38,15 @@ net_stored(net *n, net_val *x, const net_val *like)
 	return y;
 }
 
-/* A value x that nothing quantizes has 16 bits: steps of the 32767th part of what can matter to the result, which is at
- * most `times` as wide as x. */
+/* A value x that nothing quantizes has 16 bits and twice the range that the samples have: half a step is the 32767th part
+ * of what can matter to the result, which is at most `times` as wide as x. */
 void
 net_fill_gap(net *n, net_val *y, const net_val *x, double times)
 {
 	double lo, hi;
 
 	net_range(x, &lo, &hi);
-	net_widen(n, y, times * 0.5 * (fabs(lo) > fabs(hi) ? fabs(lo) : fabs(hi)) / INT16_MAX,
-		  NET_GAP);
+	net_widen(n, y, times * (fabs(lo) > fabs(hi) ? fabs(lo) : fabs(hi)) / INT16_MAX, NET_GAP);
 }
 
 /* What stands between an operator and its QuantizeLinear. */
