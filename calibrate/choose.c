@@ -85,8 +85,9 @@ const char *
 qn_samples_advice(const qn_model *m)
 {
 	return qn_graph_reads_tokens(qn_model_entry(m))
-		       ? "give samples (--calib FILE.npy --sequence N), which quern tokens "
-			 "MODEL.gguf TEXT --sequence N -o FILE.npy makes from a text"
+		       ? "give samples: a text that the model may continue (--calib FILE.txt), "
+			 "or its tokens (--calib FILE.npy --sequence N), as quern tokens "
+			 "MODEL.gguf FILE.txt --sequence N -o FILE.npy writes them"
 		       : "give samples (--calib FILE.npy)";
 }
 

@@ -213,7 +213,8 @@ open_other(opening *p)
 	return qn_report(
 		p->a->env, QN_EINVALID, "data.format", p->path,
 		"unknown kind of samples (expected .npy, .npz, .csv, .bin with --shape, .png, "
-		".jpg, .pgm, .ppm, .wav, or a folder of images, audio files or .bin)");
+		".jpg, .pgm, .ppm, .wav, .txt for a language model, or a folder of images, audio "
+		"files or .bin)");
 }
 
 qn_status

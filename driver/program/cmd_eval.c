@@ -57,7 +57,8 @@ compares_with_float(const given *g)
 	const options *o = g->o;
 
 	return o->labels == NULL && o->against == NULL && o->ntarget == 0 && o->score == NULL &&
-	       program_has_ranges(o) && g->data.n > 0 && !qn_array_has_labels(g->data.array[0]) &&
+	       g->data.next == NULL && program_has_ranges(o) && g->data.n > 0 &&
+	       !qn_array_has_labels(g->data.array[0]) &&
 	       strcmp(qn_model_stage(g->m), "integer") != 0;
 }
 
@@ -67,6 +68,18 @@ note(qn_status *status, qn_status next)
 {
 	if (*status == QN_OK)
 		*status = next;
+}
+
+/* A text says itself which token follows each: without another reference, its perplexity is measured. */
+static void
+judge_text(given *g)
+{
+	const options *o = g->o;
+
+	if (g->data.next == NULL || o->labels != NULL || o->against != NULL || o->ntarget > 0)
+		return;
+	g->labels = g->data.next;
+	g->measure.score = o->score != NULL ? o->score : "loss";
 }
 
 /* Loads all that is given, so that everything wrong is reported at once. */
@@ -92,11 +105,12 @@ load(qn_ctx *ctx, given *g)
 		status = program_load_model(ctx, o, &g->against);
 	}
 	g->compile.keep_skipped = 1;
+	g->measure.score = o->score;
+	judge_text(g);
 	g->measure.labels = g->labels;
 	g->measure.against = g->against;
 	g->measure.ntarget = (size_t)o->ntarget;
 	g->measure.target = g->target;
-	g->measure.score = o->score;
 	return status;
 }
 

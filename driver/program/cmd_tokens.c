@@ -1,75 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_tokens.c - quern tokens: text as the tokens of a language model, tokens as text, or the C that does both. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "program.h"
-#include "quern/tokens.h"
+#include "texts.h"
 
-/* The bytes of a text file ("-": stdin); NULL after a message. */
-static char *
-read_text(const char *path, size_t *n)
-{
-	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-	char *text = NULL;
-	size_t cap = 0, got = 1;
-
-	for (*n = 0; f != NULL && got > 0; *n += got) {
-		if (*n == cap) {
-			char *more = realloc(text, cap = cap > 0 ? 2 * cap : 1 << 16);
-
-			if (more == NULL)
-				break;
-			text = more;
-		}
-		got = fread(text + *n, 1, cap - *n, f);
-	}
-	const bool read = f != NULL && !ferror(f) && feof(f);
-	if (!read)
-		fprintf(stderr, "quern tokens: %s: %s\n", path, strerror(errno));
-	if (f != NULL && f != stdin)
-		(void)fclose(f);
-	if (read)
-		return text;
-	free(text);
-	return NULL;
-}
-
-/* Sequences of `length` numbers, each beginning with the token before a text; what is left over is not written. */
 static qn_status
 save_sequences(qn_ctx *ctx, const options *o, const qn_tokens_info *info, const qn_array *all)
 {
-	const int32_t *from = qn_array_data(all);
-	const int64_t n = qn_array_dim(all, 0), each = o->sequence;
-	const int64_t begin = info->begin >= 0 ? 1 : 0, text = each - begin;
-	const int64_t count = text > 0 ? (n - begin) / text : 0;
-	const int64_t shape[2] = {count * each, 1};
-	int32_t *to;
 	qn_array *cut;
+	qn_status status = texts_sequences(ctx, info, all, o->sequence, &cut, NULL);
 
-	if (count == 0) {
-		fprintf(stderr,
-			"quern tokens: the text has %lld tokens, which do not fill a sequence of "
-			"%lld (--sequence)\n",
-			(long long)(n - begin), (long long)each);
-		return QN_EUSAGE;
-	}
-	to = malloc((size_t)shape[0] * sizeof *to);
-	if (to == NULL)
-		return QN_ENOMEM;
-	for (int64_t i = 0; i < count; i++) {
-		if (begin != 0)
-			to[i * each] = info->begin;
-		memcpy(to + i * each + begin, from + begin + i * text, (size_t)text * sizeof *to);
-	}
-	qn_status status = qn_array_new(ctx, "i32", 2, shape, to, &cut);
-	free(to);
 	if (status == QN_OK)
 		status = qn_array_save(cut, o->output);
 	if (status == QN_OK)
-		printf("%lld tokens in %lld sequences\n", (long long)shape[0], (long long)count);
+		printf("%lld tokens in %lld sequences\n", (long long)qn_array_dim(cut, 0),
+		       (long long)(qn_array_dim(cut, 0) / o->sequence));
 	return status;
 }
 
@@ -87,7 +34,7 @@ static qn_status
 encode(qn_ctx *ctx, qn_archive *x, const options *o, const qn_tokens_info *info)
 {
 	size_t n;
-	char *text = read_text(o->arg[0], &n);
+	char *text = texts_read(o->arg[0], &n);
 	qn_array *a;
 
 	if (text == NULL)

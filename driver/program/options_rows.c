@@ -14,7 +14,7 @@ const option_row option_rows[] = {
 	{"--calib", 0, GROUP_CALIBRATION, QUANTIZING | CMD_TUNE, LIST(calib),
 	 .value = "[INPUT=]FILE",
 	 .help = "calibration data: .npy .npz .csv .bin .png .jpg .pgm .ppm .wav or a folder; one "
-		 "for each input, in order or by name"},
+		 "for each input, in order or by name; .txt for a language model (.gguf)"},
 	{"--method", 0, GROUP_CALIBRATION, QUANTIZING | CMD_TUNE, TEXT(method),
 	 .value = "NAME[:PARAM=VALUE,…]", .name_of = qn_method_name,
 	 .names = "calibration methods, with their parameters and defaults",
@@ -41,7 +41,7 @@ const option_row option_rows[] = {
 	{"--sequence", 0, GROUP_SAMPLES, READING_SAMPLES, COUNT(sequence), .most = MOST_STEPS,
 	 .value = "N",
 	 .help = "reset the states of a stateful network after every N samples (default: all "
-		 "samples are one sequence)"},
+		 "samples are one sequence; of a .txt as many tokens as the model remembers)"},
 	{"--input-scale", 0, GROUP_SAMPLES, READING_SAMPLES, TEXT(sample.input_scale),
 	 .value = "FACTOR",
 	 .help = "values of samples become ((value - ZERO) * FACTOR - mean) / std (default: 1); "

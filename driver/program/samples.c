@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "program.h"
+#include "texts.h"
 
 enum { MOST_NAME = 128, MOST_OPTIONS = 4096, MOST_RANK = 7 };
 
@@ -248,6 +249,21 @@ unused(const char *option, const char *value, const char *formats)
 	return QN_EUSAGE;
 }
 
+/* A text has no numbers that the options could change. */
+static qn_status
+load_text(qn_ctx *ctx, const options *o, const source_text *t, sample_list *out)
+{
+	qn_status status;
+
+	if (t->own_keys != 0 || t->input[0] != '\0')
+		return program_bad_value("samples", t->path,
+					 "a text without INPUT= and without options");
+	status = texts_samples(ctx, o, t->path, out->array + out->n, &out->next);
+	if (status == QN_OK)
+		out->name[out->n++] = t->path;
+	return status;
+}
+
 static qn_status
 load_one(qn_ctx *ctx, const options *o, const char *text, sample_list *out)
 {
@@ -278,6 +294,8 @@ load_one(qn_ctx *ctx, const options *o, const char *text, sample_list *out)
 	r.opts.dtype = bytes ? t.sample.dtype : NULL;
 	out->used_shape = out->used_shape || rows;
 	out->used_dtype = out->used_dtype || bytes;
+	if (program_ends(t.path, ".txt"))
+		return load_text(ctx, o, &t, out);
 	status =
 		qn_samples_open(ctx, t.path, &r.opts, MAX_VALUES - out->n, out->array + out->n, &n);
 	for (size_t i = 0; i < n; i++)
@@ -300,6 +318,7 @@ program_load_samples(qn_ctx *ctx, const options *o, int n, const char *const *te
 	qn_status status = QN_OK;
 
 	out->n = 0;
+	out->next = NULL;
 	out->used_shape = out->used_dtype = false;
 	for (int i = 0; i < n; i++) {
 		if (out->n == MAX_VALUES) {

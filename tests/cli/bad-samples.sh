@@ -105,8 +105,8 @@ picture mixed/a.pgm 2 2
 case_of folder-mixed 1 data.format 'mixed: error|1 images and 1 audio files' compile photo.json --calib mixed -o out -q
 printf 'RIFF____WAVEdata\004\000\000\000abcd' >sounds/a.wav
 case_of wav-order 1 wav.format 'sounds/a.wav: error' run good.json sounds -o out.npy -q
-cp good.json good.txt
-case_of unknown-kind 1 data.format 'good.txt: error|.npz' run good.json good.txt -o out.npy -q
+cp good.json good.dat
+case_of unknown-kind 1 data.format 'good.dat: error|.npz' run good.json good.dat -o out.npy -q
 printf 'PK\003\004 no archive' >broken.npz
 run run good.json broken.npz
 if grep -q npz.support stderr; then

@@ -55,7 +55,7 @@ for arch in llama qwen2 gemma; do
 done
 
 # What is missing, and what costs accuracy.
-samples='--sequence N), which quern tokens MODEL.gguf TEXT'
+samples='(--calib FILE.txt), or its tokens (--calib FILE.npy --sequence N), as quern tokens'
 case_of no-samples 1 calibrate.no-data "$samples" compile llama.gguf -o out -q
 case_of no-samples-text 1 calibrate.no-data "$samples" compile llama.qir --activations i16 -o out -q
 case_of no-statistics 1 calibrate.no-data "$samples" calibrate llama.gguf -o stats.json

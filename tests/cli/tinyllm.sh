@@ -24,7 +24,7 @@ has_words state stdout "state        $((4 + 2 * 5 * 64 * 4 * 8 * 2)) bytes"
 # The steps of a whole context and the first ones after it, in all of the program.
 selftest="-O2 -DLLM_TRACE -DLLM_SELFTEST_MAIN"
 for target in generic cortex-m4 cortex-m55; do
-	good "compile $target" compile -q "$model" --context 16 --calib out/calib.npy --sequence 64 --activations i16 --self-test 24 --name llm --target $target -o $target
+	good "compile $target" compile -q "$model" --context 16 --calib "$QUERN_SOURCE/examples/tinyllm/calib.txt" --sequence 64 --activations i16 --self-test 24 --name llm --target $target -o $target
 	cases=$((cases + 1))
 	# shellcheck disable=SC2086
 	cc -std=c99 -Wall -Wextra -DQN_PORTABLE -fsanitize=address,undefined $selftest $target/llm.c $target/llm_weights.c $target/llm_selftest.c -o $target/host 2>stderr && $target/host >stdout ||

@@ -130,6 +130,8 @@ else
 	for vocabulary in bpe bpe-marks; do emitted $vocabulary "$corpus/$vocabulary.gguf" bytes.txt; done
 fi
 
+usage 'text of another model' "text is for a language model with a vocabulary (.gguf), which '$digits' is not" run "$digits" text.txt -o y.npy
+
 model=${QUERN_DATA:-}/models/stories260K.gguf
 if [ ! -r "$model" ]; then
 	echo 'skipped: QUERN_DATA has no stories260K.gguf'
@@ -162,4 +164,24 @@ has_words name stdout 'named/my_story_1_tokens.h'
 cases=$((cases + 1))
 [ -e named/my_story_1_tokens.c ] || fail name 'other files than it says' stdout
 emitted emit "$model" text.txt
+
+# Text as samples: its tokens in sequences, and the next ones as labels.
+silent 'tokens as samples' run "$model" cut.npy --sequence 9 -o want.npy
+silent 'text as samples' run "$model" text.txt --sequence 9 -o got.npy
+same 'text as samples' want.npy got.npy
+silent 'one sequence of tokens' run "$model" text.npy -o want.npy
+silent 'one sequence of text' run "$model" text.txt -o got.npy
+head -c "$(wc -c <got.npy)" want.npy | tail -c +129 >want # but the last token, which none follows
+tail -c +129 got.npy >got
+same 'one sequence of text' want got
+usage 'too short a text' 'do not fill a sequence of 100' run "$model" text.txt --sequence 100 -o y.npy
+usage 'text with options' 'a text without INPUT= and without options' run "$model" token=text.txt -o y.npy
+for k in 0 1; do tail -c +$((129 + 4 + 32 * k)) text.npy | head -c 36; done | npy next.npy '<i4' '18,'
+good 'perplexity of tokens' eval "$model" --data cut.npy --sequence 9 --labels next.npy --score loss
+cp stdout want
+good 'perplexity of a text' eval "$model" --data text.txt --sequence 9
+same 'perplexity of a text' want stdout
+has_words 'perplexity of a text' stdout 'top1|score|perplexity'
+good 'integers of a text' eval "$model" --calib text.txt --data text.txt --activations i16
+has_words 'integers of a text' stdout 'integer      perplexity'
 finish

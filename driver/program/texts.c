@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* texts.c - see texts.h.
+ *
+ *   text      t1 t2 t3 t4 t5 t6 t7           --sequence 4, the token B begins a text
+ *   samples   B  t1 t2 t3 | B  t4 t5 t6
+ *   next      t1 t2 t3 t4 | t4 t5 t6 t7 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "texts.h"
+
+enum { CONTEXT = 256 }; /* tokens: the default of --context */
+
+char *
+texts_read(const char *path, size_t *n)
+{
+	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+	char *text = NULL;
+	size_t cap = 0, got = 1;
+
+	for (*n = 0; f != NULL && got > 0; *n += got) {
+		if (*n == cap) {
+			char *more = realloc(text, cap = cap > 0 ? 2 * cap : 1 << 16);
+
+			if (more == NULL)
+				break;
+			text = more;
+		}
+		got = fread(text + *n, 1, cap - *n, f);
+	}
+	const bool read = f != NULL && !ferror(f) && feof(f);
+	if (!read)
+		fprintf(stderr, "quern %s: %s: %s\n", program_command, path, strerror(errno));
+	if (f != NULL && f != stdin)
+		(void)fclose(f);
+	if (read)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static qn_status
+too_short(int64_t tokens, int64_t each)
+{
+	fprintf(stderr,
+		"quern %s: the text has %lld tokens, which do not fill a sequence of "
+		"%lld (--sequence)\n",
+		program_command, (long long)tokens, (long long)each);
+	return QN_EUSAGE;
+}
+
+qn_status
+texts_sequences(qn_ctx *ctx, const qn_tokens_info *info, const qn_array *tokens, int64_t each,
+		qn_array **out, qn_array **next)
+{
+	const int32_t *from = qn_array_data(tokens);
+	const int64_t begin = info->begin >= 0 ? 1 : 0, n = qn_array_dim(tokens, 0) - begin;
+	const int64_t text = each - begin, used = next != NULL ? n - 1 : n;
+	const int64_t count = text > 0 ? used / text : 0, shape[2] = {count * each, 1};
+
+	if (count == 0)
+		return too_short(n, each);
+	int32_t *to = malloc(2 * (size_t)shape[0] * sizeof *to), *after = to + shape[0];
+	if (to == NULL)
+		return QN_ENOMEM;
+	for (int64_t i = 0; i < count; i++) {
+		const int32_t *at = from + begin + i * text;
+
+		if (begin != 0) {
+			to[i * each] = info->begin;
+			after[i * each] = at[0];
+		}
+		memcpy(to + i * each + begin, at, (size_t)text * sizeof *to);
+		if (next != NULL)
+			memcpy(after + i * each + begin, at + 1, (size_t)text * sizeof *to);
+	}
+	qn_status status = qn_array_new(ctx, "i32", 2, shape, to, out);
+	if (status == QN_OK && next != NULL)
+		status = qn_array_new(ctx, "i32", 1, shape, after, next);
+	free(to);
+	return status;
+}
+
+/* The context of the model as it will be read: --context, or what it was made for up to the default. */
+static int64_t
+context_of(qn_archive *x, const options *o)
+{
+	int64_t made_for = CONTEXT;
+
+	for (size_t i = 0; o->context == 0 && i < qn_archive_properties(x); i++) {
+		qn_property_view p;
+
+		if (qn_archive_property(x, i, &p) == QN_OK &&
+		    program_ends(p.key, ".context_length"))
+			made_for = strtoll(p.json, NULL, 10);
+	}
+	return o->context != 0 ? o->context : made_for < CONTEXT ? made_for : CONTEXT;
+}
+
+static qn_status
+cut(qn_ctx *ctx, const options *o, qn_archive *x, const qn_array *tokens, qn_array **out,
+    qn_array **next)
+{
+	const int64_t all = qn_array_dim(tokens, 0) - 1; /* the last one follows the others */
+	qn_tokens_info info;
+	qn_status status = qn_tokens_describe(x, &info);
+
+	if (status != QN_OK)
+		return status;
+	int64_t each = o->sequence != 0 ? o->sequence : context_of(x, o);
+	if (o->sequence == 0 && all < each)
+		each = all;
+	status = texts_sequences(ctx, &info, tokens, each, out, next);
+	if (status == QN_OK)
+		qn_set_sequence(ctx, (size_t)each);
+	return status;
+}
+
+static qn_status
+not_a_language_model(const options *o, const char *path)
+{
+	fprintf(stderr,
+		"quern %s: %s: text is for a language model with a vocabulary (.gguf), which "
+		"'%s' is not; a table of numbers is a .csv, and the tokens of a text are "
+		"written by quern tokens FILE.gguf %s --sequence N -o tokens.npy\n",
+		program_command, path, o->model, path);
+	return QN_EUSAGE;
+}
+
+qn_status
+texts_samples(qn_ctx *ctx, const options *o, const char *path, qn_array **out, qn_array **next)
+{
+	qn_archive *x;
+	qn_array *tokens;
+	size_t n;
+
+	if (!program_ends(o->model, ".gguf"))
+		return not_a_language_model(o, path);
+	char *text = texts_read(path, &n);
+	if (text == NULL)
+		return QN_EIO;
+	qn_status status = qn_archive_open(ctx, o->model, &x);
+	if (status == QN_OK) {
+		status = qn_tokens_encode(x, text, n, &tokens);
+		if (status == QN_OK)
+			status = cut(ctx, o, x, tokens, out, next);
+		qn_archive_free(x);
+	}
+	free(text);
+	return status;
+}
