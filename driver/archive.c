@@ -157,7 +157,7 @@ read_path(void *arg, qn_arena *scratch)
 	qn_archive_data *d = &c->x->d;
 	const char *path = qn_arena_str(&c->x->arena, c->path);
 	if (qn_folder_is(path)) {
-		qn_archive_init(d, &c->x->arena, "Hugging Face folder", path);
+		qn_archive_init(d, &c->x->arena, QN_HUGGING_FACE_FOLDER, path);
 		QN_TRY(qn_hugging_face_read(d, path));
 	} else if (qn_name_ends(path, ".index.json")) {
 		qn_archive_init(d, &c->x->arena, "safetensors index", path);

@@ -12,6 +12,8 @@
 #include "formats/property.h"
 #include "ir/layout.h"
 
+#define QN_HUGGING_FACE_FOLDER "Hugging Face folder"
+
 typedef struct qn_named_tensor {
 	const char *name;
 	qn_layout_tensor t;
@@ -19,7 +21,7 @@ typedef struct qn_named_tensor {
 
 typedef struct qn_archive_data {
 	qn_arena *arena;
-	const char *format; /* "GGUF", "safetensors", "IRPA", "Hugging Face folder" */
+	const char *format; /* "GGUF", "safetensors", "IRPA", QN_HUGGING_FACE_FOLDER */
 	const char *place;  /* the file, for messages */
 	size_t n, cap;
 	qn_named_tensor *tensor;

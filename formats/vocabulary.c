@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vocabulary.c - reads a vocabulary from the properties of an archive.
+/* vocabulary.c - reads a vocabulary from the properties of an archive; of a folder from those that its tokenizer.json
+ * becomes (vocabulary_json.c).
  *
  *   tokenizer.ggml.model        "llama" (vocabulary_scores.c), "gpt2" (vocabulary_bpe.c)
  *   tokenizer.ggml.tokens       "<unk>", "<s>", "</s>" … "▁t", "he", "▁the" …
@@ -12,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/file.h"
+#include "formats/vocabulary_json.h"
 #include "formats/vocabulary_reader.h"
 #include "ir/diag.h"
 #include "ir/dtypes.h"
@@ -226,10 +229,10 @@ read_types(qn_vocabulary_reader *r)
 			 : qn_vocabulary_numbers(r, p->key, QN_VALUE_I32, QN_VALUE_U32, r->type);
 }
 
-qn_status
-qn_tokens_read(const qn_archive_data *d, qn_token_table *out)
+static qn_status
+read_properties(const qn_archive_data *d, qn_arena *arena, qn_token_table *out)
 {
-	qn_vocabulary_reader r = {.d = d, .arena = d->arena, .out = out};
+	qn_vocabulary_reader r = {.d = d, .arena = arena, .out = out};
 	const qn_property *tokens;
 	int kind;
 
@@ -239,7 +242,7 @@ qn_tokens_read(const qn_archive_data *d, qn_token_table *out)
 	if (tokens->type != QN_VALUE_STRING || tokens->n < 1 || tokens->n > QN_MOST_TOKENS ||
 	    tokens->bytes > INT32_MAX / 2)
 		return qn_report(
-			d->arena->env, QN_EINVALID, "tokenizer.size", d->place,
+			arena->env, QN_EINVALID, "tokenizer.size", d->place,
 			"property '%s' has %llu elements of %s (expected 1 to %d of string)",
 			tokens->key, (unsigned long long)tokens->n, qn_value_name(tokens->type),
 			QN_MOST_TOKENS);
@@ -257,4 +260,37 @@ qn_tokens_read(const qn_archive_data *d, qn_token_table *out)
 	if (!flag(&r, "tokenizer.ggml.add_bos_token", r.begins))
 		out->begin = -1;
 	return QN_OK;
+}
+
+qn_status
+qn_tokens_read_json(const qn_archive_data *d, const char *file, const char *text, size_t n,
+		    qn_token_table *out)
+{
+	qn_arena *scratch = qn_arena_child(d->arena);
+	qn_archive_data made;
+
+	qn_archive_init(&made, scratch, d->format, file);
+	qn_status status = qn_vocabulary_json(d, file, text, n, &made);
+	if (status == QN_OK)
+		status = read_properties(&made, d->arena, out);
+	qn_arena_release(scratch);
+	return status;
+}
+
+qn_status
+qn_tokens_read(const qn_archive_data *d, qn_token_table *out)
+{
+	const qn_diag_mark mark = qn_diag_mark_now(d->arena->env);
+	const char *text = NULL;
+	size_t n = 0;
+
+	if (strcmp(d->format, QN_HUGGING_FACE_FOLDER) != 0)
+		return read_properties(d, d->arena, out);
+	const char *file = qn_path_join(d->arena, d->place, "tokenizer.json");
+	if (qn_file_map(d->arena, file, &text, &n) == QN_OK)
+		return qn_tokens_read_json(d, file, text, n, out);
+	qn_diag_forget(d->arena->env, mark);
+	return qn_report(d->arena->env, QN_EINVALID, "tokenizer.missing", d->place,
+			 "the folder has no tokenizer.json that can be read: it does not hold the "
+			 "tokens of a language model");
 }

@@ -33,8 +33,11 @@ typedef struct qn_token_table {
 } qn_token_table;
 
 /* From the properties tokenizer.ggml.… of a GGUF file, or of what was made of one: a model of the kind "llama", which is
- * SentencePiece's with scores, or "gpt2", byte-level BPE.  Ids: tokenizer.missing, .model, .pre, .type, .size, .token,
- * .merge, .support. */
+ * SentencePiece's with scores, or "gpt2", byte-level BPE; of a folder of Hugging Face from its tokenizer.json.  Ids:
+ * tokenizer.missing, .json, .model, .pre, .step, .type, .size, .token, .merge, .support. */
 qn_status qn_tokens_read(const qn_archive_data *d, qn_token_table *out) QN_MUST_CHECK;
+/* From the text of such a tokenizer.json, beside the config.json of d. */
+qn_status qn_tokens_read_json(const qn_archive_data *d, const char *file, const char *text,
+			      size_t n, qn_token_table *out) QN_MUST_CHECK;
 
 #endif

@@ -36,7 +36,7 @@ qn_hugging_face_read_model(qn_model *m, const char *folder, const qn_import_how 
 	size_t bytes = 0;
 
 	l->hugging_face = true;
-	qn_archive_init(&l->file, m->arena, "Hugging Face folder", folder);
+	qn_archive_init(&l->file, m->arena, QN_HUGGING_FACE_FOLDER, folder);
 	QN_TRY(qn_hugging_face_read(&l->file, folder));
 	for (size_t i = 0; i < l->file.n; i++)
 		bytes += qn_layout_bytes(&l->file.tensor[i].t);

@@ -233,9 +233,8 @@ takes_dims(const char *path)
 	return path != NULL && !program_ends(path, ".json") && !program_ends(path, ".qir");
 }
 
-/* A context is given to language models: a .gguf, or a folder. */
-static bool
-takes_context(const char *path)
+bool
+program_takes_context(const char *path)
 {
 	return takes_dims(path) && !program_ends(path, ".onnx") && !program_ends(path, ".tflite");
 }
@@ -270,7 +269,8 @@ load_model(qn_ctx *ctx, const options *o, const char *path, bool from_float, boo
 		how.ndim = how.ntie = how.ncut = 0;
 		how.front_end = NULL;
 	}
-	if (!takes_context(path) && (takes_context(o->model) || takes_context(o->against)))
+	if (!program_takes_context(path) &&
+	    (program_takes_context(o->model) || program_takes_context(o->against)))
 		how.context = 0;
 	for (int i = 0; i < o->nlib && status == QN_OK; i++)
 		status = qn_compositions_load(ctx, o->lib[i]);

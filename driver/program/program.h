@@ -98,6 +98,9 @@ void signals_folder(output_folder *f);
 /* The process group that ends with the program; 0: none. */
 void signals_group(int pid);
 
+/* Whether a model of this name is one that a context is given to: a language model, a .gguf or a folder. */
+bool program_takes_context(const char *path);
+
 /* Arrays of samples: one per file, or those of an .npz. */
 typedef struct sample_list {
 	qn_array *array[MAX_VALUES];

@@ -122,9 +122,10 @@ static qn_status
 not_a_language_model(const options *o, const char *path)
 {
 	fprintf(stderr,
-		"quern %s: %s: text is for a language model with a vocabulary (.gguf), which "
+		"quern %s: %s: text is for a language model with a vocabulary (.gguf or "
+		"a folder), which "
 		"'%s' is not; a table of numbers is a .csv, and the tokens of a text are "
-		"written by quern tokens FILE.gguf %s --sequence N -o tokens.npy\n",
+		"written by quern tokens MODEL %s --sequence N -o tokens.npy\n",
 		program_command, path, o->model, path);
 	return QN_EUSAGE;
 }
@@ -136,7 +137,7 @@ texts_samples(qn_ctx *ctx, const options *o, const char *path, qn_array **out, q
 	qn_array *tokens;
 	size_t n;
 
-	if (!program_ends(o->model, ".gguf"))
+	if (!program_takes_context(o->model))
 		return not_a_language_model(o, path);
 	char *text = texts_read(path, &n);
 	if (text == NULL)

@@ -6,10 +6,11 @@
  *   qn_tokens_encode(x, "Once upon a time", 16, &tokens);      i32 [n, 1]: samples of a model
  *   qn_tokens_emit(x, "out", "story", NULL);                   story_tokens.h, story_tokens.c
  *
- * The vocabulary is that of the properties tokenizer.ggml.… of a GGUF file: SentencePiece's with
- * scores ("llama"), or byte-level BPE ("gpt2").  Errors of all functions: QN_EINVALID
- * (tokenizer.missing, .type, .size, .token, .merge), QN_EUNSUPPORTED (tokenizer.model, .pre,
- * .support). */
+ * The vocabulary is that of the properties tokenizer.ggml.… of a GGUF file, SentencePiece's with
+ * scores ("llama") or byte-level BPE ("gpt2"), or that of the tokenizer.json of a Hugging Face
+ * folder, BPE of bytes or with byte fallback.  Errors of all functions: QN_EINVALID
+ * (tokenizer.missing, .json, .type, .size, .token, .merge), QN_EUNSUPPORTED (tokenizer.model, .pre,
+ * .step, .support). */
 #ifndef QUERN_TOKENS_H
 #define QUERN_TOKENS_H
 

@@ -130,7 +130,54 @@ else
 	for vocabulary in bpe bpe-marks; do emitted $vocabulary "$corpus/$vocabulary.gguf" bytes.txt; done
 fi
 
-usage 'text of another model' "text is for a language model with a vocabulary (.gguf), which '$digits' is not" run "$digits" text.txt -o y.npy
+# A folder with a tokenizer.json; the tokens are those of Hugging Face's tokenizers (npm's @huggingface/tokenizers 0.2.0).
+printf "The thin then, it's HE'LL; café été 12345 cats 1234 in\n\nna\303\257ve \342\230\203 <tool> the  cat\tabc  \n" >folder.txt
+for each in bytes marks; do
+	mkdir $each
+	cp "$corpus/hf-$each.json" $each/tokenizer.json
+	echo '{"eos_token_id": [2, 7]}' >$each/config.json
+	printf '\002\0\0\0\0\0\0\0{}' >$each/model.safetensors
+done
+echo 1 259 306 329 328 267 331 330 273 314 259 268 279 317 278 259 294 291 317 298 298 62 334 265 286 259 338 286 259 319 320 321 322 \
+	323 335 278 259 319 320 321 322 259 331 13 13 273 260 198 178 281 264 259 229 155 134 259 63 279 274 274 271 65 330 332 336 12 \
+	260 261 262 332 13 | tr ' ' '\n' >want
+silent marks tokens marks folder.txt
+same marks want stdout
+emitted marks marks folder.txt
+silent 'marks, what it has' tokens marks
+has_words 'marks, what it has' stdout 'tokens       339|begin        1|end          2'
+# step NAME ID WORDS OLD NEW: a tokenizer.json with another step is an error.
+step() {
+	mkdir "$1"
+	sed "s|$4|$5|" "$corpus/hf-${6:-marks}.json" >"$1/tokenizer.json"
+	cmp -s "$1/tokenizer.json" "$corpus/hf-${6:-marks}.json" && fail "$1" 'nothing is changed'
+	cp marks/config.json marks/model.safetensors "$1"
+	case_of "$1" "${7:-3}" "$2" "$3" tokens "$1" folder.txt
+}
+step unigram tokenizer.model "tokenizer.json:/model/type: error: Unigram is not implemented (implemented: BPE)" '"BPE"' '"Unigram"'
+step lower tokenizer.step "Lowercase is not implemented" 'Prepend' 'Lowercase'
+step suffix tokenizer.model "</w> is not implemented" '"end_of_word_suffix":null' '"end_of_word_suffix":"</w>"'
+step no-bytes tokenizer.model 'BPE of bytes, or with byte_fallback' '"byte_fallback":true' '"byte_fallback":false'
+step after tokenizer.step 'one token before a text' '{"Sequence":{"id":"A","type_id":0}}' '&,{"SpecialToken":{"id":"</s>"}}'
+step merge tokenizer.json 'two tokens that make a third one' '"i n"' '"i z"' marks 1
+step number tokenizer.json 'numbers of tokens by their texts' '"<unk>":0' '"<unk>":-1' marks 1
+step added tokenizer.json 'an object with the id of a token' '"id":2,' '"id":0.5,' marks 1
+step begin tokenizer.json "a text begins with '<S>', which is not a token" '"SpecialToken":{"id":"<s>"' '"SpecialToken":{"id":"<S>"' marks 1
+mkdir none
+cp marks/config.json marks/model.safetensors none
+case_of none 1 tokenizer.missing 'the folder has no tokenizer.json' tokens none folder.txt
+quern tokens bytes >stdout 2>stderr
+if ! grep -q tokenizer.support stderr; then
+	echo 265 84 254 258 104 257 256 110 44 32 105 116 39 115 32 72 69 39 76 76 59 32 262 102 193 167 32 193 167 116 193 167 32 261 52 \
+		53 264 32 261 52 32 257 10 10 110 97 193 173 118 101 32 224 150 129 32 266 256 32 32 263 9 97 98 99 32 32 10 | tr ' ' '\n' >want
+	silent bytes tokens bytes folder.txt
+	same bytes want stdout
+	emitted bytes bytes folder.txt
+	step regex tokenizer.pre 'the expressions of GPT-2, Llama 3 and Qwen 2' 'N}{1,3}' 'N}{1,2}' bytes
+	step space tokenizer.pre 'ByteLevel without a space before the text' '"add_prefix_space":false' '"add_prefix_space":true' bytes
+	step words tokenizer.pre 'the expressions of GPT-2' 'N}{1,3}' 'N}' bytes # with ignore_merges
+fi
+usage 'text of another model' "text is for a language model with a vocabulary (.gguf or a folder), which '${digits%.*}.json' is not" run "${digits%.*}.json" text.txt -o y.npy
 
 model=${QUERN_DATA:-}/models/stories260K.gguf
 if [ ! -r "$model" ]; then

@@ -51,7 +51,7 @@ target(fuzz *f, const char *data, size_t size)
 	f->env.memory_files = files;
 	qn_archive_init(&d, &f->arena, "safetensors index", index);
 	check(f, &d, qn_safetensors_read_index(&d, index));
-	qn_archive_init(&d, &f->arena, "Hugging Face folder", "d");
+	qn_archive_init(&d, &f->arena, QN_HUGGING_FACE_FOLDER, "d");
 	check(f, &d, qn_hugging_face_read(&d, "d"));
 	f->env.memory_files = NULL;
 }

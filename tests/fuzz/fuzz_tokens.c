@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_tokens.c - any bytes as a GGUF file whose vocabulary is read; its own bytes, as a text, become tokens, and what has
+/* fuzz_tokens.c - any bytes as a GGUF file or a tokenizer.json whose vocabulary is read; its own bytes, as a text, become tokens, and what has
  * tokens comes back. */
 #include <string.h>
 
@@ -25,16 +25,26 @@ check_tables(const qn_token_table *t)
 	FUZZ_CHECK(t->begin < t->tokens && t->end < t->tokens && t->unknown < t->tokens);
 }
 
+static qn_status
+read(fuzz *f, const char *data, size_t size, qn_token_table *out)
+{
+	qn_archive_data d;
+
+	qn_archive_init(&d, &f->arena, "GGUF", "x");
+	if (size > 0 && data[0] == '{')
+		return qn_tokens_read_json(&d, "tokenizer.json", data, size, out);
+	QN_TRY(qn_gguf_read(&d, data, size));
+	return qn_tokens_read(&d, out);
+}
+
 static void
 target(fuzz *f, const char *data, size_t size)
 {
 	const int32_t n = (int32_t)(size < MOST_TEXT ? size : MOST_TEXT);
 	int32_t token[MOST_TEXT + 2];
-	qn_archive_data d;
 	qn_token_table t;
 
-	qn_archive_init(&d, &f->arena, "GGUF", "x");
-	if (qn_gguf_read(&d, data, size) != QN_OK || qn_tokens_read(&d, &t) != QN_OK) {
+	if (read(f, data, size, &t) != QN_OK) {
 		FUZZ_CHECK(fuzz_told(f));
 		return;
 	}
