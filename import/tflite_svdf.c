@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tflite_svdf.c - SVDF, a step per run: each filter remembers its last M products with the data, and each unit sums
- * those of its `rank` filters, weighted by time.
- *
- *   memory [N,F,M]   the state of the file, [N,F M], without its oldest column, and dense(x, W_feature) as the last one
- *   y [N,U]          act(sum of memory * W_time over rank M + bias)
+ * those of its `rank` filters, weighted by time: @tfl_svdf_memory and @tfl_svdf_sums of lib/recurrent_tflite.qir.
  *
  * Quantized values are those of TFLite: i8 data, memory and weights of time of i16 or i8, sums of i32.  A memory of
  * i8 may have a zero point.  The factor of each rescaling is the f32 quotient of scales, and the only limits are those of
  * the storage, as the range of the result includes the activation. */
+#include "import/importer_lib.h"
 #include "import/tflite.h"
-
-#include "runtime/impls.h"
 
 enum { DATA, FEATURE, TIME, BIAS, STATE };
 enum { OPTION_RANK, OPTION_ACTIVATION };
@@ -157,79 +153,50 @@ products(const svdf *s)
 			    : sums;
 }
 
-/* The memory [N,F,M] after this run. */
+/* The state after this run. */
 static qn_id
 remember(const svdf *s, qn_id now)
 {
-	qn_importer *im = s->o->im;
-	const int64_t n = s->batch, f = s->filters, m = s->memory;
-	qn_id old = qn_tfl_read_variable(s->o->f, s->o->from[STATE]);
+	const qn_id in[2] = {qn_tfl_read_variable(s->o->f, s->o->from[STATE]), now};
+	const qn_lib_call call = {.graph = "tfl_svdf_memory", .nin = 2, .nout = 1, .in = in};
+	qn_id next;
 
-	now = now != 0 ? qn_importer_reshape(im, now, 3, (int64_t[]){n, f, 1}) : 0;
-	if (old == 0 || now == 0 || m == 1)
-		return old != 0 ? now : 0;
-	old = qn_importer_reshape(im, old, 3, (int64_t[]){n, f, m});
-	old = old != 0 ? qn_importer_slice(im, old, 2, 1, m) : 0;
-	return old != 0 ? qn_importer_join(im, 2, (qn_id[]){old, now}, 2) : 0;
+	return in[0] != 0 && now != 0 && qn_importer_call(s->o->im, &call, &next) ? next : 0;
 }
 
-/* [N,U] of [N,U,K]. */
+/* The integers of the state less its zero point. */
 static qn_id
-summed(const svdf *s, qn_id x)
-{
-	static const int64_t axis = 2;
-	qn_importer *im = s->o->im;
-	const int64_t each = s->rank * s->memory;
-	const qn_type *type;
-	void *ones;
-
-	if (x == 0 || !s->quantized)
-		return x != 0 ? qn_importer_reduce(im, QN_OP_reduce_sum, x, 1, &axis, false) : 0;
-	type = qn_type_tensor(&im->m->types, qn_elem_plain(&im->m->types, QN_PLAIN_i32), 2,
-			      (int64_t[]){1, each});
-	if (!qn_tfl_take(s->o->f, qn_type_bytes(type)))
-		return 0;
-	const qn_tensor *t = qn_tensor_new(im->m->arena, type, &ones);
-	for (int64_t i = 0; i < each; i++)
-		qn_store_i64(ones, QN_PLAIN_i32, i, 1);
-	x = qn_importer_binary(im, QN_OP_integer_dense, x, qn_importer_const(im, "ones", t));
-	return x != 0 ? qn_importer_reshape(im, x, 2, (int64_t[]){s->batch, s->units}) : 0;
-}
-
-/* The memory's integers less its zero point. */
-static qn_id
-distances(const svdf *s, qn_id memory)
+distances(const svdf *s, qn_id state)
 {
 	qn_importer *im = s->o->im;
 	qn_id zero;
 
-	memory = integers(s, memory);
-	if (memory == 0 || s->zero == 0)
-		return memory;
+	state = integers(s, state);
+	if (state == 0 || s->zero == 0)
+		return state;
 	zero = qn_importer_cast(im, qn_importer_i64(im, s->zero), QN_PLAIN_i32);
-	return qn_importer_binary(im, QN_OP_sub, memory, zero);
+	return qn_importer_binary(im, QN_OP_sub, state, zero);
 }
 
-/* Sums of the memory weighted by time, and the bias. */
+/* Sums of what is remembered weighted by time, and the bias. */
 static qn_id
-weigh(const svdf *s, qn_id memory)
+weigh(const svdf *s, qn_id state)
 {
 	qn_tfl_op *o = s->o;
-	const int64_t each = s->rank * s->memory;
 	const bool biased = o->from[BIAS] != NULL;
-	qn_id w = s->quantized ? integers(s, o->in[TIME]) : qn_tfl_real(o, TIME), bias = 0;
+	const qn_lib_attr attr = {"rank", qn_item_int(s->rank)};
+	const qn_id in[3] = {s->quantized ? distances(s, state) : state,
+			     s->quantized ? integers(s, o->in[TIME]) : qn_tfl_real(o, TIME),
+			     !biased        ? 0
+			     : s->quantized ? integers(s, o->in[BIAS])
+					    : qn_tfl_real(o, BIAS)};
+	const qn_lib_call call = {
+		.graph = "tfl_svdf_sums", .nin = 3, .nout = 1, .in = in, .nattr = 1, .attr = &attr};
+	qn_id sums;
 
-	if (biased)
-		bias = s->quantized ? integers(s, o->in[BIAS]) : qn_tfl_real(o, BIAS);
-	if (s->quantized)
-		memory = distances(s, memory);
-	if (memory == 0 || w == 0 || (biased && bias == 0))
+	if (in[0] == 0 || in[1] == 0 || (biased && in[2] == 0))
 		return 0;
-	memory = qn_importer_reshape(o->im, memory, 3, (int64_t[]){s->batch, s->units, each});
-	w = qn_importer_reshape(o->im, w, 3, (int64_t[]){1, s->units, each});
-	memory = qn_importer_binary(o->im, QN_OP_mul, memory, w);
-	memory = summed(s, memory);
-	return biased ? qn_importer_binary(o->im, QN_OP_add, memory, bias) : memory;
+	return qn_importer_call(o->im, &call, &sums) ? sums : 0;
 }
 
 static void
@@ -241,14 +208,11 @@ read_svdf(qn_tfl_op *o)
 	if (!read_shapes(&s) || (s.quantized && !read_scales(&s)) ||
 	    !qn_tfl_activation_ok(o, activation, s.quantized))
 		return;
-	qn_id memory = remember(&s, products(&s));
-	if (memory == 0)
+	const qn_id next = remember(&s, products(&s));
+	if (next == 0)
 		return;
-	const qn_id next =
-		qn_importer_reshape(o->im, memory, 2, (int64_t[]){s.batch, s.filters * s.memory});
-	if (next != 0)
-		qn_tfl_assign_variable(o->f, o->from[STATE], next);
-	const qn_id sums = weigh(&s, memory);
+	qn_tfl_assign_variable(o->f, o->from[STATE], next);
+	const qn_id sums = weigh(&s, next);
 	if (s.quantized)
 		qn_tfl_set_result(o, 0,
 				  rescaled(&s, sums, s.state, s.time, s.y, qn_tfl_result(o, 0)));
