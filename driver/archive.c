@@ -7,6 +7,7 @@
 #include "formats/file.h"
 #include "formats/folder.h"
 #include "formats/quant_params.h"
+#include "import/import.h"
 
 static const struct format {
 	const char *name, *extension;
@@ -174,6 +175,31 @@ qn_status
 qn_archive_open(qn_ctx *ctx, const char *path, qn_archive **out)
 {
 	return make(&(archive_call){.ctx = ctx, .path = path}, read_path, out);
+}
+
+typedef struct gguf_call {
+	archive_call of;
+	const qn_archive *from;
+} gguf_call;
+
+static qn_status
+to_gguf(void *arg, qn_arena *scratch)
+{
+	gguf_call *c = arg;
+
+	(void)scratch;
+	c->of.x = alloc(c->of.ctx);
+	QN_TRY(qn_hugging_face_to_gguf(&c->from->d, &c->of.x->d));
+	make_handles(c->of.x);
+	return QN_OK;
+}
+
+qn_status
+qn_archive_language_model(const qn_archive *x, qn_archive **out)
+{
+	gguf_call c = {.of = {.ctx = x->ctx}, .from = x};
+
+	return make(&c.of, to_gguf, out);
 }
 
 static qn_status

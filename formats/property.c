@@ -252,6 +252,16 @@ qn_property_of_string(qn_arena *a, const char *key, const char *s, size_t n)
 	return make(key, QN_VALUE_STRING, 1, b.data, b.n);
 }
 
+qn_property
+qn_property_of_bits(qn_arena *a, const char *key, qn_value_type t, uint64_t bits)
+{
+	const size_t bytes = qn_value_bytes(t);
+	uint8_t *data = QN_NEW(a, uint8_t, bytes);
+
+	qn_little_put(data, bytes, bits);
+	return make(key, t, 1, data, bytes);
+}
+
 /* The type of a value, or of the elements of an array; JSON: none. */
 static qn_value_type
 type_of(const qn_json *v)

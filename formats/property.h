@@ -66,6 +66,8 @@ const char *qn_property_json(qn_arena *a, const qn_property *p);
 /* A property from a JSON value: bool, string, integer (u32, i32, u64 or i64, the first that holds it),
  * real (f32 if exact, else f64), array of one of these; others as JSON text. */
 qn_property qn_property_of_json(qn_arena *a, const char *key, const qn_json *v);
+/* A number, or a bool, from its bits as a file stores them. */
+qn_property qn_property_of_bits(qn_arena *a, const char *key, qn_value_type t, uint64_t bits);
 qn_property qn_property_of_string(qn_arena *a, const char *key, const char *s, size_t n);
 /* The same with this type of numbers; false: it does not hold them. */
 bool qn_property_as(qn_arena *a, const char *key, const qn_json *v, qn_value_type t,

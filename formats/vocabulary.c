@@ -263,34 +263,47 @@ read_properties(const qn_archive_data *d, qn_arena *arena, qn_token_table *out)
 }
 
 qn_status
+qn_tokens_properties(const qn_archive_data *d, qn_archive_data *out)
+{
+	const qn_diag_mark mark = qn_diag_mark_now(out->arena->env);
+	const char *text = NULL, *file = qn_path_join(out->arena, d->place, "tokenizer.json");
+	size_t n = 0;
+
+	if (qn_file_map(out->arena, file, &text, &n) == QN_OK)
+		return qn_vocabulary_json(d, file, text, n, out);
+	qn_diag_forget(out->arena->env, mark);
+	return qn_report(out->arena->env, QN_EINVALID, "tokenizer.missing", d->place,
+			 "the folder has no tokenizer.json that can be read: it does not hold the "
+			 "tokens of a language model");
+}
+
+/* The vocabulary of properties that were made, which are needed no longer then. */
+static qn_status
+read_made(const qn_archive_data *d, qn_archive_data *made, qn_status status, qn_token_table *out)
+{
+	if (status == QN_OK)
+		status = read_properties(made, d->arena, out);
+	qn_arena_release(made->arena);
+	return status;
+}
+
+qn_status
 qn_tokens_read_json(const qn_archive_data *d, const char *file, const char *text, size_t n,
 		    qn_token_table *out)
 {
-	qn_arena *scratch = qn_arena_child(d->arena);
 	qn_archive_data made;
 
-	qn_archive_init(&made, scratch, d->format, file);
-	qn_status status = qn_vocabulary_json(d, file, text, n, &made);
-	if (status == QN_OK)
-		status = read_properties(&made, d->arena, out);
-	qn_arena_release(scratch);
-	return status;
+	qn_archive_init(&made, qn_arena_child(d->arena), d->format, file);
+	return read_made(d, &made, qn_vocabulary_json(d, file, text, n, &made), out);
 }
 
 qn_status
 qn_tokens_read(const qn_archive_data *d, qn_token_table *out)
 {
-	const qn_diag_mark mark = qn_diag_mark_now(d->arena->env);
-	const char *text = NULL;
-	size_t n = 0;
+	qn_archive_data made;
 
 	if (strcmp(d->format, QN_HUGGING_FACE_FOLDER) != 0)
 		return read_properties(d, d->arena, out);
-	const char *file = qn_path_join(d->arena, d->place, "tokenizer.json");
-	if (qn_file_map(d->arena, file, &text, &n) == QN_OK)
-		return qn_tokens_read_json(d, file, text, n, out);
-	qn_diag_forget(d->arena->env, mark);
-	return qn_report(d->arena->env, QN_EINVALID, "tokenizer.missing", d->place,
-			 "the folder has no tokenizer.json that can be read: it does not hold the "
-			 "tokens of a language model");
+	qn_archive_init(&made, qn_arena_child(d->arena), d->format, d->place);
+	return read_made(d, &made, qn_tokens_properties(d, &made), out);
 }

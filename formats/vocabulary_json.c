@@ -73,12 +73,10 @@ set_string(json_reader *r, const char *key, const char *s)
 }
 
 static void
-set_number(json_reader *r, const char *key, qn_value_type type, size_t bytes, uint64_t v)
+set_number(json_reader *r, const char *key, qn_value_type type, uint64_t v)
 {
-	uint8_t *data = QN_NEW(r->out->arena, uint8_t, bytes);
-	const qn_property p = {.key = key, .type = type, .n = 1, .data = data, .bytes = bytes};
+	const qn_property p = qn_property_of_bits(r->out->arena, key, type, v);
 
-	qn_little_put(data, bytes, v);
 	qn_archive_set(r->out, &p);
 }
 
@@ -301,7 +299,7 @@ take_end(json_reader *r)
 		return;
 	const qn_property first = p->array ? qn_property_element(p, 0) : *p;
 	if (qn_property_u64(&first, &v) && v < (uint64_t)r->n)
-		set_number(r, "tokenizer.ggml.eos_token_id", QN_VALUE_U32, 4, v);
+		set_number(r, "tokenizer.ggml.eos_token_id", QN_VALUE_U32, v);
 }
 
 static qn_status
@@ -317,13 +315,13 @@ read_special(json_reader *r)
 		return qn_report(r->arena->env, QN_EINVALID, "tokenizer.json", r->doc.file,
 				 "a text begins with '%s', which is not a token", begin);
 	if (id != NULL)
-		set_number(r, "tokenizer.ggml.bos_token_id", QN_VALUE_U32, 4, (uint64_t)*id);
-	set_number(r, "tokenizer.ggml.add_bos_token", QN_VALUE_BOOL, 1, id != NULL);
+		set_number(r, "tokenizer.ggml.bos_token_id", QN_VALUE_U32, (uint64_t)*id);
+	set_number(r, "tokenizer.ggml.add_bos_token", QN_VALUE_BOOL, id != NULL);
 	if (unknown != NULL && unknown->kind == QN_JSON_STRING) {
 		id = qn_map_gets(&r->id, unknown->string);
 		if (id != NULL) {
 			r->type[*id] = UNKNOWN;
-			set_number(r, "tokenizer.ggml.unknown_token_id", QN_VALUE_U32, 4,
+			set_number(r, "tokenizer.ggml.unknown_token_id", QN_VALUE_U32,
 				   (uint64_t)*id);
 		}
 	}
@@ -349,7 +347,7 @@ qn_vocabulary_json(const qn_archive_data *d, const char *file, const char *text,
 	set_string(&r, "tokenizer.ggml.model", steps.pre != NULL ? "gpt2" : "llama");
 	if (steps.pre != NULL)
 		set_string(&r, "tokenizer.ggml.pre", steps.pre);
-	set_number(&r, "tokenizer.ggml.add_space_prefix", QN_VALUE_BOOL, 1, steps.prefix);
+	set_number(&r, "tokenizer.ggml.add_space_prefix", QN_VALUE_BOOL, steps.prefix);
 	QN_TRY(read_tokens(&r, steps.pre == NULL));
 	QN_TRY(read_merges(&r, steps.pre == NULL));
 	QN_TRY(read_special(&r));

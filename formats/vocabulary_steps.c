@@ -46,6 +46,7 @@ member(const qn_json *v, const char *key)
 static qn_status
 refuse(const steps_reader *r, const qn_json *v, const char *id, const char *known)
 {
+	v = v != NULL ? v : r->doc->root; /* a part is missing */
 	return qn_report(r->doc->env, QN_EUNSUPPORTED, id, qn_json_place(r->doc, r->doc->arena, v),
 			 "%s is not implemented (implemented: %s); a GGUF file made of the folder "
 			 "by llama.cpp may have the tokens",

@@ -49,6 +49,13 @@ qn_import_format qn_import_format_of(const char *path);
  * model.format. */
 qn_status qn_import_refuse(qn_arena *a, const char *path);
 
+/* The language model of a Hugging Face folder as the tensors and properties of a GGUF file, which live as long as out and d.
+ * Ids: those of reading the folder as a model (llm.key, llm.value, llm.tensor, llm.unused).  Warnings: tokenizer.left-out;
+ * llm.names: another network, whose names and properties stay. */
+struct qn_archive_data;
+qn_status qn_hugging_face_to_gguf(const struct qn_archive_data *d,
+				  struct qn_archive_data *out) QN_MUST_CHECK;
+
 /* Whether bytes are a TFLite model, whatever their file's extension. */
 bool qn_import_is_tflite(const char *data, size_t n);
 

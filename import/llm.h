@@ -16,7 +16,8 @@
 /* What distinguishes architectures.  All have RMS norms, rotary embeddings, groups of queries that share keys and
  * values, and a gated feed-forward network. */
 typedef struct qn_llm_arch {
-	const char *name; /* in GGUF files, and as model_type in config.json */
+	const char *name;    /* in GGUF files, and as model_type in config.json */
+	const char *in_gguf; /* the name in GGUF files; NULL: the same */
 	bool pairs;    /* in a GGUF file elements 2i and 2i+1 rotate together; else i and i + n/2 */
 	bool qkv_bias; /* queries, keys and values have biases */
 	bool gelu;     /* of the gate, with tanh; else silu */
@@ -63,11 +64,24 @@ typedef enum qn_llm_role {
 
 /* Whether the logits have the matrix of the embeddings. */
 bool qn_llm_is_tied(qn_llm *l);
+/* Whether the file says that it is of one of the architectures, which is that of l then. */
+bool qn_llm_is_known(qn_llm *l);
 /* Fills l from the file's properties and its context from the caller's.  Ids: llm.architecture, llm.key, llm.value. */
 qn_status qn_llm_configure(qn_llm *l) QN_MUST_CHECK;
 
 /* How angles are scaled (llm_rope.c); gguf: the key of its kind in a GGUF file.  Ids: llm.scaling, llm.value. */
 qn_status qn_llm_take_scaling(qn_llm *l, const char *gguf) QN_MUST_CHECK;
+
+/* Puts the hyper-parameters as properties of a GGUF file of this architecture (qn_llm_configure was called). */
+void qn_llm_put_keys(const qn_llm *l, const char *arch, qn_archive_data *to);
+/* The name of a tensor in a file of the one kind or the other; NULL: such files have none. */
+const char *qn_llm_tensor_name(qn_llm *l, bool hugging_face, qn_llm_role role, int64_t block,
+			       const char *suffix);
+/* A tensor of the file, which counts as used; NULL: it is not there. */
+const qn_layout_tensor *qn_llm_tensor(qn_llm *l, qn_llm_role role, int64_t block,
+				      const char *suffix);
+/* Whether each block has a tensor of the role. */
+bool qn_llm_in_blocks(qn_llm_role role);
 
 /* The float values of a tensor "STEM.weight" or "STEM.bias" with these dims: a constant, or what is stored and its
  * dequantize.  0: it is not there (optional), or after a report (llm.tensor). */

@@ -14,7 +14,7 @@
 
 static const qn_llm_arch archs[] = {
 	{.name = "llama", .pairs = true},
-	{.name = "mistral", .pairs = true}, /* of Hugging Face; GGUF files call it llama */
+	{.name = "mistral", .in_gguf = "llama", .pairs = true},
 	{.name = "qwen2", .qkv_bias = true},
 	{.name = "gemma", .gelu = true, .scaled = true, .norm_plus_1 = true},
 };
@@ -28,9 +28,10 @@ typedef struct key_row {
 
 enum {
 	REQUIRED = 1,
-	EACH_BLOCK = 2,   /* may be a list of one number for each block */
-	MAY_BE_0 = 4,     /* 0: as if it were missing */
-	REQUIRED_GGUF = 8 /* Hugging Face's configurations have a default */
+	EACH_BLOCK = 2,    /* may be a list of one number for each block */
+	MAY_BE_0 = 4,      /* 0: as if it were missing */
+	REQUIRED_GGUF = 8, /* Hugging Face's configurations have a default */
+	OLDER = 16         /* of older files, with the same meaning as another one */
 };
 
 #define MEMBER(name) offsetof(qn_llm, name)
@@ -49,7 +50,7 @@ static const key_row keys[] = {
 	{"vocab_size", "vocab_size", MEMBER(vocab), MOST, 0},
 	{"attention.sliding_window", "sliding_window", MEMBER(window), MOST, 0},
 	{"rope.freq_base", "rope_theta", MEMBER(rope_base), 0, 0},
-	{"rope.scale_linear", NULL, MEMBER(rope_factor), 0, MAY_BE_0}, /* older than the next */
+	{"rope.scale_linear", NULL, MEMBER(rope_factor), 0, MAY_BE_0 | OLDER},
 	{"rope.scaling.factor", NULL, MEMBER(rope_factor), 0, MAY_BE_0},
 	{"attention.layer_norm_rms_epsilon", "rms_norm_eps", MEMBER(epsilon), 0, REQUIRED_GGUF},
 };
@@ -152,27 +153,43 @@ take_key(qn_llm *l, const key_row *row)
 	return QN_OK;
 }
 
+static const char *
+arch_key(const qn_llm *l)
+{
+	return l->hugging_face ? "model_type" : "general.architecture";
+}
+
+bool
+qn_llm_is_known(qn_llm *l)
+{
+	const qn_property *p = qn_archive_value(&l->file, arch_key(l));
+	const char *s = NULL;
+	size_t n = 0;
+
+	if (p == NULL || !qn_property_string(p, &s, &n))
+		return false;
+	for (size_t i = 0; i < QN_COUNT(archs) && l->arch == NULL; i++)
+		if (strlen(archs[i].name) == n && memcmp(archs[i].name, s, n) == 0)
+			l->arch = &archs[i];
+	return l->arch != NULL;
+}
+
 /* The architecture's row; lists them when there is none. */
 static qn_status
 take_arch(qn_llm *l)
 {
-	const char *key = l->hugging_face ? "model_type" : "general.architecture", *s = NULL;
-	const qn_property *p = qn_archive_value(&l->file, key);
-	size_t n = 0;
+	const qn_property *p = qn_archive_value(&l->file, arch_key(l));
 	qn_buf b;
 
-	if (p == NULL || !qn_property_string(p, &s, &n))
-		return refuse(l, "llm.key", key,
+	if (qn_llm_is_known(l))
+		return QN_OK;
+	if (p == NULL || p->array || p->type != QN_VALUE_STRING)
+		return refuse(l, "llm.key", arch_key(l),
 			      "missing key: the file does not say which network its tensors are "
 			      "of; quern tensors lists them");
 	qn_buf_init(&b, l->im.scratch);
-	for (size_t i = 0; i < QN_COUNT(archs); i++) {
-		if (strlen(archs[i].name) == n && memcmp(archs[i].name, s, n) == 0)
-			l->arch = &archs[i];
+	for (size_t i = 0; i < QN_COUNT(archs); i++)
 		qn_buff(&b, "%s%s", i > 0 ? ", " : "", archs[i].name);
-	}
-	if (l->arch != NULL)
-		return QN_OK;
 	return qn_report(l->im.m->env, QN_EUNSUPPORTED, "llm.architecture", l->im.file,
 			 "unsupported architecture %s (supported: %s); quern tensors and quern "
 			 "convert read its tensors",
@@ -345,6 +362,39 @@ take_context(qn_llm *l)
 			"a context of %lld tokens is longer than the %lld that the model was made "
 			"for",
 			(long long)wanted, (long long)l->trained);
+}
+
+/* Whether a file that says nothing of the key means the same. */
+static bool
+goes_without(const qn_llm *l, const key_row *row)
+{
+	if (row->offset == MEMBER(window))
+		return !uses_window(l);
+	if (row->offset == MEMBER(rope_factor)) /* llama3's: a tensor */
+		return l->rope_factor == 1.0 || l->rope_original > 0 || (row->rules & OLDER) != 0;
+	return false;
+}
+
+void
+qn_llm_put_keys(const qn_llm *l, const char *arch, qn_archive_data *to)
+{
+	for (size_t i = 0; i < QN_COUNT(keys); i++) {
+		const void *at = (const char *)l + keys[i].offset;
+		const bool real = keys[i].most == 0;
+		const float f = real ? (float)*(const double *)at : 0;
+		uint32_t bits = real ? 0 : (uint32_t) * (const int64_t *)at;
+		qn_buf b;
+
+		if (real)
+			memcpy(&bits, &f, sizeof bits);
+		if (bits == 0 || goes_without(l, &keys[i]))
+			continue;
+		qn_buf_init(&b, to->arena);
+		qn_buff(&b, "%s.%s", arch, keys[i].gguf);
+		const qn_property p = qn_property_of_bits(to->arena, qn_buf_str(&b),
+							  real ? QN_VALUE_F32 : QN_VALUE_U32, bits);
+		qn_archive_set(to, &p);
+	}
 }
 
 qn_status

@@ -48,13 +48,35 @@ named(qn_llm *l, const char *pattern, int64_t block, const char *suffix)
 static const qn_named_tensor *
 find(qn_llm *l, qn_llm_role role, int64_t block, const char *suffix, const char **name)
 {
-	const char *pattern = l->hugging_face ? names[role].hugging_face : names[role].gguf;
-
-	*name = pattern != NULL ? named(l, pattern, block, suffix) : NULL;
+	*name = qn_llm_tensor_name(l, l->hugging_face, role, block, suffix);
 	const qn_named_tensor *t = *name != NULL ? qn_archive_named(&l->file, *name) : NULL;
 	if (t != NULL)
 		l->taken[t - l->file.tensor] = true;
 	return t;
+}
+
+const char *
+qn_llm_tensor_name(qn_llm *l, bool hugging_face, qn_llm_role role, int64_t block,
+		   const char *suffix)
+{
+	const char *pattern = hugging_face ? names[role].hugging_face : names[role].gguf;
+
+	return pattern != NULL ? named(l, pattern, block, suffix) : NULL;
+}
+
+const qn_layout_tensor *
+qn_llm_tensor(qn_llm *l, qn_llm_role role, int64_t block, const char *suffix)
+{
+	const char *name;
+	const qn_named_tensor *t = find(l, role, block, suffix, &name);
+
+	return t != NULL ? &t->t : NULL;
+}
+
+bool
+qn_llm_in_blocks(qn_llm_role role)
+{
+	return strchr(names[role].gguf, '%') != NULL;
 }
 
 bool

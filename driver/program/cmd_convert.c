@@ -156,6 +156,15 @@ print_tally(const options *o, size_t tensors, const tally *n)
 	printf("; %zu bytes became %zu\n", n->before, n->after);
 }
 
+/* A folder with a network, in the format that has names for such: */
+static bool
+becomes_language_model(const qn_archive *x, const options *o)
+{
+	return program_ends(o->arg[0], ".gguf") &&
+	       strcmp(qn_archive_format(x), "Hugging Face folder") == 0 &&
+	       o->quant_params == NULL && o->split == 0;
+}
+
 static qn_status
 convert(qn_ctx *ctx, const options *o)
 {
@@ -165,6 +174,8 @@ convert(qn_ctx *ctx, const options *o)
 
 	if (status == QN_OK && o->quant_params != NULL)
 		status = qn_archive_apply_quant_params(x, o->quant_params);
+	if (status == QN_OK && becomes_language_model(x, o))
+		status = qn_archive_language_model(x, &x);
 	to = x;
 	if (status == QN_OK && (o->to != NULL || o->split != 0))
 		status = changed(ctx, x, o, &to, &n);

@@ -207,11 +207,13 @@ const command command_rows[] = {
 	 "Writes the tensors and properties of an archive to a .gguf, .safetensors or .irpa file. "
 	 "With --to every matrix of float or quantized values becomes that layout, by the rounding "
 	 "of ggml's reference; vectors and integers stay as they are, and so do matrices whose "
-	 "rows a block does not divide, which are listed.\n\n"
+	 "rows a block does not divide, which are listed. A folder of Hugging Face with a language "
+	 "model that Quern builds becomes a .gguf as llama.cpp has it, with its vocabulary.\n\n"
 	 "A conversion keeps the bits of every value. Where the format of the result cannot, a "
 	 "warning says which tensor or property changes, and how.",
 	 "  quern convert examples/digits/digits.safetensors small.irpa --to q8_0\n"
-	 "  quern convert small.irpa small.gguf",
+	 "  quern convert small.irpa small.gguf\n"
+	 "  quern convert SmolLM/ smollm.gguf --to q8_0",
 	 2, 2, cmd_convert},
 	{"quantize-tensor", CMD_QUANTIZE_TENSOR,
 	 "FILE.npy [--to LAYOUT | --scale S,… --type TYPE …] [-o ARCHIVE]",

@@ -220,6 +220,12 @@ QN_API qn_status qn_archive_copy_properties(qn_archive *x, const qn_archive *fro
  * .overflow, .shape, .zp; then the archive is as it was. */
 QN_API qn_status qn_archive_apply_quant_params(qn_archive *x, const char *path);
 
+/* The language model of a Hugging Face folder with the tensors and properties that a GGUF file of it
+ * has, as llama.cpp names and orders them, and its vocabulary.  *out refers to x.  Errors: those of
+ * importing the folder.  Warnings: tokenizer.left-out (no vocabulary that Quern knows), llm.names
+ * (another network than Quern builds: its names and properties stay). */
+QN_API qn_status qn_archive_language_model(const qn_archive *x, qn_archive **out);
+
 /* Adds a tensor as `name`; its planes must outlive the archive.  QN_EUSAGE (archive.name): there is
  * one of that name. */
 QN_API qn_status qn_archive_add(qn_archive *x, const char *name, const qn_stored *t);

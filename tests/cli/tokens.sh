@@ -146,6 +146,9 @@ same marks want stdout
 emitted marks marks folder.txt
 silent 'marks, what it has' tokens marks
 has_words 'marks, what it has' stdout 'tokens       339|begin        1|end          2'
+# As a GGUF file: not a language model that Quern builds.
+good 'convert, names' convert marks marks.gguf
+has_words 'convert, names' stderr 'names and properties of the folder'
 # step NAME ID WORDS OLD NEW: a tokenizer.json with another step is an error.
 step() {
 	mkdir "$1"

@@ -3,7 +3,7 @@
  * file, those that scripts/check-gguf lets llama.cpp run.
  *
  *   build/tests/fuzz/make-llm tests/fuzz/corpus/llm
- *   build/tests/fuzz/make-llm FOLDER stories260K.gguf       0.gguf, 1.gguf … */
+ *   build/tests/fuzz/make-llm FOLDER stories260K.gguf       0.gguf, 1.gguf …, and the same networks as folders 0, 1 … */
 #include "tests/unit/llm_files.h"
 
 static const llm_file corpus[] = {
@@ -29,7 +29,7 @@ main(int argc, char **argv)
 	const size_t n = tokens != NULL ? sizeof networks / sizeof networks[0]
 					: sizeof corpus / sizeof corpus[0];
 	qn_ctx *ctx = qn_open(NULL);
-	char path[512];
+	char path[512], folder[256];
 
 	if (argc < 2 || ctx == NULL) {
 		(void)fputs("usage: make-llm FOLDER [TOKENS.gguf]\n", stderr);
@@ -44,6 +44,10 @@ main(int argc, char **argv)
 		else
 			(void)snprintf(path, sizeof path, "%s/%s.gguf", argv[1], f.arch);
 		llm_file_write(ctx, &f, path);
+		if (tokens == NULL)
+			continue;
+		(void)snprintf(folder, sizeof folder, "%.200s/%d", argv[1], (int)i);
+		llm_folder_write(ctx, &f, folder);
 	}
 	qn_close(ctx);
 	return 0;

@@ -44,7 +44,8 @@ tear_down(void **state)
 					    FOLDER "/model.safetensors.index.json",
 					    FOLDER "/part-0.safetensors",
 					    FOLDER "/part-1.safetensors",
-					    "x.gguf"};
+					    "x.gguf",
+					    "y.gguf"};
 	rig *r = *state;
 	char path[128];
 
