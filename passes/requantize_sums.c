@@ -48,6 +48,27 @@ qn_rqz_may_fill(const qn_rw *rw, qn_id id)
 			     (s->ends[id] && qn_rqz_reach(rw, id) > 0));
 }
 
+/* The largest distance of a quantized value from its zero point. */
+static double
+farthest(const qn_elem *e, int64_t zp)
+{
+	return fmax((double)(e->qmax - zp), (double)(zp - e->qmin));
+}
+
+/* Weights whose blocks have scales of their own, as real numbers; NULL: one scale for each sum. */
+static const float *
+blocked(const qn_rw *rw, const qn_node *w)
+{
+	const qn_model *m = qn_rw_model(rw);
+	float *real;
+
+	if (w->type->elem->gran != QN_SUB_CHANNEL)
+		return NULL;
+	real = QN_NEW(m->scratch, float, (size_t)qn_type_count(w->type));
+	qn_dequantize_into(&m->types, w->value, QN_PLAIN_f32, real);
+	return real;
+}
+
 /* The largest absolute value of a sum. */
 static double
 largest(const qn_rw *rw, qn_id acc)
@@ -56,21 +77,24 @@ largest(const qn_rw *rw, qn_id acc)
 	const qn_node *n = qn_rw_node(rw, acc), *w = qn_rw_node(rw, n->in[1]);
 	const int64_t channels = w->type->dim[0];
 	const int64_t each = channels > 0 ? qn_type_count(w->type) / channels : 0;
-	double scale, most = 0;
+	const float *real = blocked(rw, w);
+	double data, scale, most = 0;
 	int64_t zp;
 
-	qn_elem_param(t, elem_of(rw, n->in[0]), 0, &scale, &zp);
-	const double reach = fmax((double)(elem_of(rw, n->in[0])->qmax - zp),
-				  (double)(zp - elem_of(rw, n->in[0])->qmin));
+	qn_elem_param(t, elem_of(rw, n->in[0]), 0, &data, &zp);
+	const double reach = farthest(elem_of(rw, n->in[0]), zp);
 	for (int64_t o = 0; o < channels; o++) {
 		double sum =
 			n->nin > 2 ? fabs(qn_tensor_f64(qn_rw_node(rw, n->in[2])->value, o)) : 0;
+		double apart = 0; /* of blocks, as a real number */
 
-		for (int64_t i = 0; i < each; i++)
-			sum += fabs(qn_tensor_f64(w->value, o * each + i)) * reach;
+		for (int64_t i = o * each; i < (o + 1) * each && real == NULL; i++)
+			sum += fabs(qn_tensor_f64(w->value, i)) * reach;
+		for (int64_t i = o * each; i < (o + 1) * each && real != NULL; i++)
+			apart += fabs((double)real[i]) * reach * data;
 		qn_elem_param(t, n->type->elem,
 			      n->type->elem->gran == QN_PER_TENSOR ? 0 : (size_t)o, &scale, &zp);
-		most = fmax(most, sum * scale);
+		most = fmax(most, sum * scale + apart);
 	}
 	return most;
 }
