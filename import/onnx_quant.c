@@ -14,6 +14,8 @@
 
 #include "ir/diag.h"
 
+enum { MOST_DEPTH = 32 }; /* bodies in bodies that are looked at */
+
 static const char *const quantizing[] = {
 	"QuantizeLinear",
 	"DynamicQuantizeLinear",
@@ -75,11 +77,30 @@ any_rounds(qn_onnx *o, const Onnx__GraphProto *g, size_t n, Onnx__NodeProto *con
 	return computed;
 }
 
+static bool any_quantizes(qn_onnx *o, const Onnx__GraphProto *g, size_t n,
+			  Onnx__NodeProto *const *node, int depth);
+
+/* The same of the bodies of If, Loop and Scan. */
 static bool
-any_quantizes(qn_onnx *o, const Onnx__GraphProto *g, size_t n, Onnx__NodeProto *const *node)
+any_body_quantizes(qn_onnx *o, const Onnx__NodeProto *p, int depth)
+{
+	for (size_t i = 0; i < p->n_attribute; i++) {
+		const Onnx__GraphProto *g = p->attribute[i]->g;
+
+		if (g != NULL && depth < MOST_DEPTH &&
+		    any_quantizes(o, g, g->n_node, g->node, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+static bool
+any_quantizes(qn_onnx *o, const Onnx__GraphProto *g, size_t n, Onnx__NodeProto *const *node,
+	      int depth)
 {
 	for (size_t i = 0; i < n; i++)
-		if (is_one_of(node[i], QN_COUNT(quantizing), quantizing))
+		if (is_one_of(node[i], QN_COUNT(quantizing), quantizing) ||
+		    any_body_quantizes(o, node[i], depth))
 			return true;
 	return any_rounds(o, g, n, node);
 }
@@ -90,9 +111,11 @@ qn_onnx_quantizes(qn_onnx *o, const Onnx__ModelProto *model)
 	const Onnx__GraphProto *g = model->graph;
 
 	for (size_t i = 0; i < model->n_functions; i++)
-		if (any_quantizes(o, NULL, model->functions[i]->n_node, model->functions[i]->node))
+		if (any_quantizes(o, NULL, model->functions[i]->n_node, model->functions[i]->node,
+				  0))
 			return true;
-	return g != NULL && (any_quantizes(o, g, g->n_node, g->node) || qn_onnx_moves_integers(g));
+	return g != NULL &&
+	       (any_quantizes(o, g, g->n_node, g->node, 0) || qn_onnx_moves_integers(g));
 }
 
 qn_id

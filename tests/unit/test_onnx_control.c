@@ -227,13 +227,40 @@ test_scan(void **state)
 	GIVES(V(1, 2, 3, 4, 5, 6), 0, -6, -5, -3, -15, -11, -6);
 }
 
+/* Quantized values in a body alone: 0.34 is 3 steps of 0.125, and 40 more than i8 holds; a file of floats would keep them. */
+static void
+test_quantized_body(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "2");
+	number(file, "m", 2);
+	onx_floats(file, "zero", "2", (const float[]){0, 0});
+	onx_floats(file, "scale", "", &(const float){0.125f});
+	onx_tensor(file, "zp", ONX_INT8, "", &(const int8_t){0}, 1);
+	onx_input(body, "i", ONX_INT64, "");
+	onx_input(body, "c", ONX_BOOL, "");
+	onx_input(body, "s", ONX_FLOAT, "2");
+	onx_node(body, "QuantizeLinear", "x,scale,zp", "q");
+	onx_node(body, "DequantizeLinear", "q,scale,zp", "r");
+	onx_node(body, "Add", "s,r", "s2");
+	onx_output(body, "c");
+	onx_output(body, "s2");
+	onx_body(file, "body", body);
+	onx_node(file, "Loop", "m,,zero", "y");
+	onx_output(file, "y");
+	import(13);
+	GIVES(V(0.34f, 40), 0, 0.75f, 31.75f);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CONTROL(test_loop),        CONTROL(test_while),        CONTROL(test_said_once),
-		CONTROL(test_no_step),     CONTROL(test_loop_refused), CONTROL(test_limit_raised),
-		CONTROL(test_room_raised), CONTROL(test_nested),       CONTROL(test_scan),
+		CONTROL(test_loop),         CONTROL(test_while),
+		CONTROL(test_said_once),    CONTROL(test_no_step),
+		CONTROL(test_loop_refused), CONTROL(test_limit_raised),
+		CONTROL(test_room_raised),  CONTROL(test_nested),
+		CONTROL(test_scan),         CONTROL(test_quantized_body),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
