@@ -95,7 +95,7 @@ in_axes(qn_onnx_out *o, qn_id id, const int64_t *perm, bool quantized)
 
 	for (int32_t k = 0; k < n->type->rank; k++)
 		now[k] = perm[k];
-	while (n->op == QN_OP_transpose && (is_movable(n) || !is_quantized(n))) {
+	while (n->op == QN_OP_transpose && (is_movable(n) || !quantized || !is_quantized(n))) {
 		for (int32_t k = 0; k < n->type->rank; k++)
 			next[k] = n->attr->perm.perm.v[now[k]];
 		for (int32_t k = 0; k < n->type->rank; k++)
