@@ -6,6 +6,7 @@
  *   what a loop carries         quantize before it and at its end, dequantize in it (patterns/quantize_loops.c)
  *
  * requires: a calibrated graph.   leaves: a symbolic graph where there was one, else the graph as it is. */
+#include "ir/loops.h"
 #include "passes/passes.h"
 #include "passes/requantize.h"
 #include "patterns/quantizing.h"
@@ -104,6 +105,7 @@ qn_open_written(qn_model *m, size_t *nopened)
 	if (*nopened == 0)
 		return QN_OK;
 	qn_graph_copy_outputs(dst, g, map);
+	QN_TRY(qn_loops_gather(&dst, m->scratch, NULL)); /* first values are quantized before */
 	qn_model_set_graph(m, dst);
 	m->stage = QN_STAGE_SYMBOLIC;
 	return QN_OK;

@@ -165,6 +165,25 @@ sed -e 's/stage float/stage calibrated rounding even/; s/%x: \(tensor.*\)) {/%in
 unrolled open open.qir x.npy
 good open compile -q open.qir --calib x.npy --self-test 8 -o open
 self_test open LSTM
+cat <<'END' >sums.qir
+model "sums" stage calibrated rounding even
+graph @main(%x: tensor<5x4xf32>) {
+  %q = quantize %x : tensor<5x4x!quant.uniform<i8:f32, 0.02>>
+  %d = dequantize %q
+  %zero = const : tensor<4xf32> splat 0.0
+  %i = loop {count=5}
+  %h = loop_carry %zero, %i
+  %s = loop_slice %d, %i
+  %a = add %h, %s
+  %t = tanh %a
+  %e = loop_end %i, %t
+  %y = loop_last %t, %e
+  return %y
+}
+END
+samples x20.npy '40, 4' 160
+good open-sums compile -q sums.qir --calib x20.npy --self-test 8 -o sums
+self_test sums SUMS
 case_of open-unranged 3 legalize.float 'no range for|--from-float' compile -q open.qir -o none
 
 # Float and noise: a value of a loop counts in each step.
