@@ -14,6 +14,7 @@
  *
  * requires: a calibrated, requantized graph.  leaves: an integer graph, each node with an integer
  * implementation; or an error for each node that has none. */
+#include <math.h>
 #include <string.h>
 
 #include "ir/clamp.h"
@@ -193,34 +194,75 @@ static const qn_rule rules[] = {
 	{"last-axis", QN_P_CLASS(QN_FIXED, ROOT), last_axis},
 };
 
-static double
-width(const qn_types *t, const qn_elem *e)
+/* What the quantizes of an input want of it. */
+typedef struct wanted {
+	const qn_type *widest; /* NULL: there are none */
+	double lo, hi, step;   /* of all: the ends of their ranges, the smallest step */
+	bool by_axis;          /* one has several scales */
+} wanted;
+
+static void
+want(const qn_types *t, const qn_type *type, wanted *w)
 {
+	double scale, widest = 0;
+	int64_t zp;
+
+	if (w->widest != NULL) {
+		qn_elem_param(t, w->widest->elem, 0, &scale, &zp);
+		widest = scale * (double)(w->widest->elem->qmax - w->widest->elem->qmin);
+	}
+	qn_elem_param(t, type->elem, 0, &scale, &zp);
+	const double lo = scale * (double)(type->elem->qmin - zp),
+		     hi = scale * (double)(type->elem->qmax - zp);
+	*w = (wanted){.widest = hi - lo > widest ? type : w->widest,
+		      .lo = fmin(lo, w->lo),
+		      .hi = fmax(hi, w->hi),
+		      .step = w->widest == NULL ? scale : fmin(scale, w->step),
+		      .by_axis = w->by_axis || type->elem->gran != QN_PER_TENSOR};
+}
+
+/* The type of the widest range, where it has what all want; else 16 bits over all ranges.  NULL after a report. */
+static const qn_type *
+wanted_type(qn_model *m, const char *name, const wanted *w)
+{
+	const qn_elem *e = w->widest->elem;
+	qn_elem d = qn_elem_desc(16, true);
 	double scale;
 	int64_t zp;
 
-	qn_elem_param(t, e, 0, &scale, &zp);
-	return scale * (double)(e->qmax - e->qmin);
+	qn_elem_param(&m->types, e, 0, &scale, &zp);
+	const double slack = scale / 2;
+	if (w->by_axis || (scale * (double)(e->qmin - zp) <= w->lo + slack &&
+			   scale * (double)(e->qmax - zp) >= w->hi - slack && scale <= w->step))
+		return w->widest;
+	const double most = fmax(fabs(w->lo), fabs(w->hi));
+	d.scale = qn_scale_const(&m->types, (double)(float)(most / INT16_MAX));
+	return qn_elem_make(&m->types, name, &d, &e) == QN_OK
+		       ? qn_type_with_elem(&m->types, w->widest, e)
+		       : NULL;
 }
 
-/* The type of the quantize of each input, NULL where it has none; of several the one with the
- * widest range of float values, so that the others lose least. */
-static const qn_type **
-input_types(const qn_graph *g, qn_arena *a)
+/* The quantized type of each input, NULL where no quantize reads it. */
+static qn_status
+input_types(qn_model *m, const qn_graph *g, const qn_type ***out)
 {
-	const qn_type **type = QN_NEW(a, const qn_type *, g->n);
+	wanted *of = QN_NEW(m->scratch, wanted, g->n);
 
+	*out = QN_NEW(m->scratch, const qn_type *, g->n);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
-		if (n->op != QN_OP_quantize || qn_graph_node(g, n->in[0])->op != QN_OP_input)
-			continue;
-		const qn_type **best = &type[n->in[0]];
-		const qn_types *t = &g->model->types;
-		if (*best == NULL || width(t, n->type->elem) > width(t, (*best)->elem))
-			*best = n->type;
+		if (n->op == QN_OP_quantize && qn_graph_node(g, n->in[0])->op == QN_OP_input)
+			want(&m->types, n->type, &of[n->in[0]]);
 	}
-	return type;
+	for (qn_id id = 1; id < g->n; id++) {
+		if (of[id].widest == NULL)
+			continue;
+		(*out)[id] = wanted_type(m, qn_graph_node(g, id)->name, &of[id]);
+		if ((*out)[id] == NULL)
+			return QN_EINVALID;
+	}
+	return QN_OK;
 }
 
 /* Node n of the source for the new graph, in which inputs are quantized.  0 after an error. */
@@ -275,8 +317,9 @@ integer_edges(qn_model *m, const qn_graph *g, qn_graph **out)
 {
 	qn_graph *dst = qn_graph_new_in(m, g->name, m->scratch); /* swept at the end */
 	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
-	const qn_type **type = input_types(g, m->scratch);
+	const qn_type **type;
 
+	QN_TRY(input_types(m, g, &type));
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 

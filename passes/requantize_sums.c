@@ -55,7 +55,7 @@ farthest(const qn_elem *e, int64_t zp)
 	return fmax((double)(e->qmax - zp), (double)(zp - e->qmin));
 }
 
-/* Weights whose blocks have scales of their own, as real numbers; NULL: one scale for each sum. */
+/* Weights whose blocks have scales of their own, as float values; NULL: one scale for each sum. */
 static const float *
 blocked(const qn_rw *rw, const qn_node *w)
 {
@@ -86,7 +86,7 @@ largest(const qn_rw *rw, qn_id acc)
 	for (int64_t o = 0; o < channels; o++) {
 		double sum =
 			n->nin > 2 ? fabs(qn_tensor_f64(qn_rw_node(rw, n->in[2])->value, o)) : 0;
-		double apart = 0; /* of blocks, as a real number */
+		double apart = 0; /* of blocks, as a float value */
 
 		for (int64_t i = o * each; i < (o + 1) * each && real == NULL; i++)
 			sum += fabs(qn_tensor_f64(w->value, i)) * reach;
