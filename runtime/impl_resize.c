@@ -6,7 +6,8 @@
  *   asymmetric      at i / n
  *
  * Nearest: where the source pixels lie is computed in f32 at compile time, for both
- * implementations.  Bilinear: in f32, and for quantized values with 10 fraction bits per side. */
+ * implementations.  Bilinear: in f32, and for quantized values with 10 fraction bits per side,
+ * whose positions are TFLite's in its files alone. */
 #include <math.h>
 #include <string.h>
 
@@ -147,13 +148,48 @@ bilinear_real(const qn_eval *e)
 		}
 }
 
-/* In 1/1024 pixels of the input, rounded. */
-static int32_t
-step_of(int64_t in, int64_t out, int32_t mode)
+/* Where the pixels of an axis lie, as in qn_bilinear_args. */
+typedef struct axis {
+	int32_t begin, rest, step, part, of;
+} axis;
+
+/* TFLite's distance of two pixels: whole 1024ths, rounded, which adds up to pixels along a long side. */
+static axis
+tflite_axis(int64_t in, int64_t out, int32_t mode)
 {
-	if (mode == QN_COORDINATES_align_corners && out > 1)
-		return (int32_t)(((in - 1) * 1024 + (out - 1) / 2) / (out - 1));
-	return (int32_t)((in * 1024 + out / 2) / out);
+	const bool align = mode == QN_COORDINATES_align_corners && out > 1;
+	const int64_t from = align ? in - 1 : in, to = align ? out - 1 : out;
+	const int32_t step = (int32_t)((from * 1024 + to / 2) / to);
+
+	return (axis){.begin = mode == QN_COORDINATES_half_pixel ? step / 2 - 512 : 0,
+		      .step = step,
+		      .of = 1};
+}
+
+/* Each position to the nearest 1024th. */
+static axis
+exact_axis(int64_t in, int64_t out, int32_t mode)
+{
+	const bool align = mode == QN_COORDINATES_align_corners && out > 1;
+	const int64_t from = align ? in - 1 : in, of = 2 * (align ? out - 1 : out);
+	/* 1/2 for rounding; times `of` */
+	const int64_t first =
+		of / 2 + (mode == QN_COORDINATES_half_pixel ? 1024 * in - 1024 * out : 0);
+	const int64_t below = first < 0 ? (first - of + 1) / of : first / of;
+
+	return (axis){.begin = (int32_t)below,
+		      .rest = (int32_t)(first - below * of),
+		      .step = (int32_t)(2048 * from / of),
+		      .part = (int32_t)(2048 * from % of),
+		      .of = (int32_t)of};
+}
+
+/* Files of TFLite are computed as there. */
+static axis
+axis_of(const qn_model *m, int64_t in, int64_t out, int32_t mode)
+{
+	return m->quantized_here || m->rounding == QN_ROUND_EVEN ? exact_axis(in, out, mode)
+								    : tflite_axis(in, out, mode);
 }
 
 static void *
@@ -169,6 +205,8 @@ bilinear_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return NULL;
 	if (x[1] >= LONGEST || x[2] >= LONGEST || y[1] >= LONGEST || y[2] >= LONGEST)
 		return qn_int_refuse(g, n, "a side of 2^20 pixels or more");
+	const axis h = axis_of(g->model, x[1], y[1], mode), w = axis_of(g->model, x[2], y[2], mode);
+
 	*d = (qn_bilinear_args){
 		.batch = (int32_t)x[0],
 		.in_h = (int32_t)x[1],
@@ -176,9 +214,16 @@ bilinear_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 		.c = (int32_t)x[3],
 		.out_h = (int32_t)y[1],
 		.out_w = (int32_t)y[2],
-		.step_h = step_of(x[1], y[1], mode),
-		.step_w = step_of(x[2], y[2], mode),
-		.half = mode == QN_COORDINATES_half_pixel,
+		.begin_h = h.begin,
+		.rest_h = h.rest,
+		.step_h = h.step,
+		.part_h = h.part,
+		.of_h = h.of,
+		.begin_w = w.begin,
+		.rest_w = w.rest,
+		.step_w = w.step,
+		.part_w = w.part,
+		.of_w = w.of,
 	};
 	return d;
 }

@@ -67,7 +67,7 @@ check public "include/quern/*.h" quern/
 check ir "$(sources ir) ir/*.def" ir/ quern/context.h quern/host_ops.h quern/layout.h
 check formats "$(sources formats)" formats/ ir/
 check lib "$(sources lib)" lib/ ir/
-check import "$(sources import)" import/ ir/ formats/ lib/lib.h runtime/interp.h runtime/impls.h \
+check import "$(sources import)" import/ ir/ formats/ lib/lib.h runtime/interp.h runtime/impls.h runtime/math.h \
 	runtime/tflite_tables.h
 check kernels "runtime/fixed.h.in runtime/kernels/*.h.in" ../fixed.h aligned.h bits2.h bits4.h conv2d.h conv_transpose.h dense.h dsp.h dsp_bits4.h dsp_channels.h dsp_columns.h dsp_conv.h dsp_dense.h dsp_tiles.h dsp_weight_blocks.h elementwise.h gather.h log_mel.h matmul.h matmul16.h matmul8.h move.h plain.h pool.h products.h products_blocks.h \
 	scalar.h scalar_bits4.h softmax.h tokens.h vector.h vector16.h vector32.h vector_args.h vector_bits4.h vector_conv.h vector_dense.h vector_depthwise.h vector_depthwise3.h vector_dot16.h volume.h

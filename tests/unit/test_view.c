@@ -317,6 +317,35 @@ test_bilinear(void **state)
 	}
 }
 
+/* A ramp of 8 a pixel, in a network that is not TFLite's: positions do not drift along a side. */
+static void
+test_bilinear_long(void **state)
+{
+	enum { IN = 30, OUT = 224 };
+	qn_attrs a = attrs_of(QN_OP_resize_bilinear);
+	double x[IN];
+
+	(void)state;
+	for (int i = 0; i < IN; i++)
+		x[i] = 8 * i - 116;
+	for (int32_t mode = 0; mode < 3; mode++) {
+		fresh_graph();
+		rg->m.quantized_here = true;
+		a.resize.mode = mode;
+		a.resize.size[0] = 1;
+		a.resize.size[1] = OUT;
+		output(op1(QN_OP_resize_bilinear, input("x", CODES("1x1x30x1")), attributes(a),
+			   NULL));
+		const double *y = run1(x);
+		for (int64_t k = 0; k < OUT; k++) {
+			const double want = between(x, 1, position(k, IN, OUT, mode));
+
+			near(&want, &y[k], 1, 0.51);
+		}
+	}
+	rg->m.quantized_here = false;
+}
+
 /* Numbers worked out by hand: 2 to 3 half pixels, step 683, positions -171 (0), 512, 1195 (1). */
 static void
 test_bilinear_codes(void **state)
@@ -353,9 +382,9 @@ main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_slice),    T(test_repeats),        T(test_depth),    T(test_dims),
-		T(test_pad),      T(test_split),          T(test_gather),   T(test_nearest),
-		T(test_bilinear), T(test_bilinear_codes), T(test_refusals),
+		T(test_slice),    T(test_repeats),       T(test_depth),          T(test_dims),
+		T(test_pad),      T(test_split),         T(test_gather),         T(test_nearest),
+		T(test_bilinear), T(test_bilinear_long), T(test_bilinear_codes), T(test_refusals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
