@@ -120,6 +120,7 @@ typedef struct group {
 	double full;          /* the error with all of them on the samples that choose */
 	double share;         /* dB that a layer without weights has to bring */
 	double spent;         /* what those that are narrow again had to bring, and did not */
+	bool chain; /* each hides what the others bring: what some had to bring is not spent for others */
 } group;
 
 static double
@@ -154,8 +155,10 @@ prune(widening *w, group *g, size_t from, size_t to)
 	set_members(w, g, from, to, false);
 	QN_TRY(try_now(w, error, &can));
 	const double bring = to_bring(w, g, from, to);
+	const double lost =
+		qn_widen_gain(error[QN_TRIAL_FIT], g->chain ? w->now[QN_TRIAL_FIT] : g->full);
 	if (can && (error[QN_TRIAL_HELD] <= w->now[QN_TRIAL_HELD] ||
-		    qn_widen_gain(error[QN_TRIAL_FIT], g->full) < g->spent + bring)) {
+		    lost < (g->chain ? bring : g->spent + bring))) {
 		g->spent += bring;
 		take(w, error);
 		return QN_OK;
@@ -179,7 +182,7 @@ gains(const widening *w, const double before[QN_TRIAL_PARTS], double least)
 
 /* One layer alone may be of no use where another one spoils the outputs as much. */
 static qn_status
-try_together(widening *w, const bool *in)
+try_together(widening *w, const bool *in, bool chain)
 {
 	size_t *member = QN_NEW(w->arena, size_t, w->all.n + 1), n = 0, others = 0;
 	double before[QN_TRIAL_PARTS], error[QN_TRIAL_PARTS];
@@ -194,7 +197,7 @@ try_together(widening *w, const bool *in)
 	if (n < 2 || w->tried >= QN_WIDEN_TRIALS || !(w->now[QN_TRIAL_FIT] > 0))
 		return QN_OK;
 	memcpy(before, w->now, sizeof before);
-	group g = {.member = member};
+	group g = {.member = member, .chain = chain};
 	set_members(w, &g, 0, n, true);
 	QN_TRY(try_now(w, error, &can));
 	if (can)
@@ -245,19 +248,30 @@ may_help(const widening *w, const qn_wide_layer *l)
 	return !l->wide && l->noise * doubt >= share * left;
 }
 
-/* What one layer brings depends on those that are wide already: once more after a round that kept some. */
-static qn_status
-try_layers(widening *w)
+static size_t
+count_wide(const widening *w)
 {
-	bool *in = QN_NEW(w->arena, bool, w->all.n + 1), kept = true;
+	size_t n = 0;
 
-	qn_widen_noisiest(&w->all, w->arena, in);
-	QN_TRY(try_together(w, in));
-	qn_widen_without_weights(&w->all, in);
-	QN_TRY(try_together(w, in));
+	for (size_t k = 0; k < w->all.n; k++)
+		n += w->all.layer[k].wide;
+	return n;
+}
+
+/* Layers one after the other.  What one brings depends on those that are wide already: once more after a round that kept
+ * some.  While none is, some trials are left for all together. */
+static qn_status
+try_each(widening *w)
+{
+	bool kept = true;
+
 	while (kept) {
 		kept = false;
-		for (size_t k = 0; k < w->all.n && w->tried < QN_WIDEN_TRIALS; k++) {
+		for (size_t k = 0; k < w->all.n; k++) {
+			const size_t left = count_wide(w) > 0 ? 0 : QN_WIDEN_LAST;
+
+			if (w->tried + left >= QN_WIDEN_TRIALS)
+				break;
 			qn_wide_layer *l = &w->all.layer[k];
 
 			if (!(w->now[QN_TRIAL_FIT] > 0) || !may_help(w, l))
@@ -265,6 +279,24 @@ try_layers(widening *w)
 			QN_TRY(try_layer(w, l));
 			kept = kept || l->wide;
 		}
+	}
+	return QN_OK;
+}
+
+static qn_status
+try_layers(widening *w)
+{
+	bool *in = QN_NEW(w->arena, bool, w->all.n + 1);
+
+	qn_widen_noisiest(&w->all, w->arena, in);
+	QN_TRY(try_together(w, in, false));
+	qn_widen_without_weights(&w->all, in);
+	QN_TRY(try_together(w, in, false));
+	QN_TRY(try_each(w));
+	if (count_wide(w) == 0) { /* in a chain each hides what the others bring */
+		for (size_t k = 0; k < w->all.n; k++)
+			in[k] = true;
+		QN_TRY(try_together(w, in, true));
 	}
 	return w->tried < QN_WIDEN_TRIALS
 		       ? qn_progress(w->p->m->env, "activations", QN_WIDEN_TRIALS, QN_WIDEN_TRIALS)

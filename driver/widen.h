@@ -14,6 +14,7 @@
 #define QN_WIDEN_LEAST_GAIN 3.0
 enum {
 	QN_WIDEN_TRIALS = 32, /* after that of 8 bits, at most */
+	QN_WIDEN_LAST = 12,   /* of them, for all layers together where none helped */
 	QN_WIDEN_SAMPLES = 64 /* batches that layers are ranked by, at most */
 };
 
