@@ -252,8 +252,8 @@ analyze(void *arg, qn_arena *scratch)
 	QN_TRY(qn_lint_data(qn_model_entry(c->m), d, 0, scratch));
 	QN_TRY(find_labels(c, d, scratch, &opts.label));
 	QN_TRY(qn_analyze_noise(c->m, d, &opts, &n));
-	if (opts.label == NULL && qn_reconstructs(qn_model_entry(c->m)))
-		n.outputs.samples = 0; /* rows without classes agree in nothing */
+	if (opts.label == NULL && !qn_gives_classes(qn_model_entry(c->m)))
+		n.outputs.samples = 0; /* results without classes agree in nothing */
 	if (n.n > 0)
 		qsort(n.layer, n.n, sizeof *n.layer, compare);
 	for (size_t i = 0; i < n.n; i++)

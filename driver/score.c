@@ -42,6 +42,17 @@ qn_reconstructs(const qn_graph *g)
 	return same;
 }
 
+bool
+qn_gives_classes(const qn_graph *g)
+{
+	const qn_type *y = g->noutput > 0 ? qn_graph_node(g, g->output[0].value)->type : NULL;
+	int32_t axes = 0;
+
+	for (int32_t k = 1; y != NULL && !y->is_tuple && k < y->rank; k++)
+		axes += y->dim[k] != 1;
+	return axes == 1 && !qn_reconstructs(g);
+}
+
 /* The digits after "value:", less than `each`. */
 static bool
 read_element(const char *s, size_t each, size_t *out)

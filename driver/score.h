@@ -27,6 +27,8 @@ qn_status qn_scoring_read(qn_env *env, const char *text, size_t each,
 /* Whether the first output has the shape of the first input, with several elements for each sample:
  * that of an autoencoder, say, whose largest element is not a class. */
 bool qn_reconstructs(const qn_graph *g);
+/* Whether the elements of a sample's first output are classes: they lie along one axis, and not as in the input. */
+bool qn_gives_classes(const qn_graph *g);
 
 /* Of sample i, whose output is y; tmp: room for `each` numbers. */
 double qn_score_of(const qn_scoring *s, size_t i, const double *y, double *tmp);

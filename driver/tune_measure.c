@@ -64,8 +64,6 @@ static const char *
 default_metric(const qn_tune_search *s)
 {
 	const qn_measure_opts *o = &s->measure;
-	const qn_graph *g = qn_model_entry(s->m);
-	const qn_type *y = qn_graph_node(g, g->output[0].value)->type;
 	const qn_array *x = s->data[0];
 	const bool labels =
 		o->labels != NULL || (x->source != NULL && qn_array_class(x, 0) != NULL);
@@ -74,7 +72,7 @@ default_metric(const qn_tune_search *s)
 		return labels ? "auc" : "score-error";
 	if (labels)
 		return "top1";
-	return qn_type_count(y) > y->dim[0] && !qn_reconstructs(g) ? "agreement" : "sqnr";
+	return qn_gives_classes(qn_model_entry(s->m)) ? "agreement" : "sqnr";
 }
 
 static qn_status
