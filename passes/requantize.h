@@ -129,6 +129,9 @@ bool qn_rqz_represents_attrs(const qn_types *t, const qn_node *n, const qn_elem 
 /* The largest absolute value of a sum of products before a dequantize and moves; 0: not one with constant
  * weights. */
 double qn_rqz_largest_sum(const qn_rw *rw, qn_id id);
+/* The sum of products that a float value stands for, of a file that leaves it without parameters, in the 16 bits that hold
+ * the largest sum; 0: it is none. */
+qn_id qn_rqz_whole_sum(qn_rw *rw, qn_id id);
 /* The largest absolute value that operands and constants allow; 0: it is not known. */
 double qn_rqz_reach(const qn_rw *rw, qn_id id);
 /* The type of 16 bits that follows from the operands' ranges; exact: it holds their quantized values as they are.

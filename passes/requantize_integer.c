@@ -153,7 +153,7 @@ qn_rqz_compare(qn_rw *rw, const qn_match *m)
 	return on_quantized(rw, m->root, type);
 }
 
-/* index(dequantize(x)) -> index(x): quantized values have the order of the float values */
+/* index(dequantize(x)) -> index(x): quantized values have the order of the float values, and sums in 16 bits nearly */
 qn_id
 qn_rqz_index(qn_rw *rw, const qn_match *m)
 {
@@ -162,9 +162,12 @@ qn_rqz_index(qn_rw *rw, const qn_match *m)
 
 	if (qn_rqz_skipped(rw, m->root))
 		return qn_rw_decline(rw, "it is to stay in float");
-	if (e == NULL || !qn_rqz_supports(e))
-		return qn_rw_decline(rw, "its operand is not a dequantize of 8- or 16-bit values");
-	qn_id x = qn_rqz_aligned(rw, qn_rqz_operand(rw, n->in[0]));
+	qn_id x = e != NULL && qn_rqz_supports(e) ? qn_rqz_operand(rw, n->in[0])
+						  : qn_rqz_whole_sum(rw, n->in[0]);
+	if (x == 0)
+		return qn_rw_decline(rw, "its operand is neither a dequantize of 8- or 16-bit "
+					 "values nor of a sum of products");
+	x = qn_rqz_aligned(rw, x);
 	n = qn_rw_node(rw, m->root);
 	return qn_rw_add(rw, n->op, qn_rw_name(rw, m->root), 1, &x, n->attr, n->type);
 }

@@ -224,6 +224,22 @@ wide_for(qn_rw *rw, const qn_node *op, uint32_t i, const qn_elem *e)
 	return qn_elem_make(&qn_rw_model(rw)->types, "sum", &d, &wide) == QN_OK ? wide : NULL;
 }
 
+qn_id
+qn_rqz_whole_sum(qn_rw *rw, qn_id id)
+{
+	const double most = fills(rw) ? qn_rqz_largest_sum(rw, id) : 0;
+	qn_types *t = &qn_rw_model(rw)->types;
+	qn_elem d = qn_elem_desc(16, true);
+	const qn_elem *wide;
+
+	if (!(most > 0x1p-80 && most < 0x1p100))
+		return 0;
+	d.scale = qn_scale_const(t, (double)(float)(most / INT16_MAX));
+	return qn_elem_make(t, "sum", &d, &wide) == QN_OK
+		       ? qn_rqz_quantize(rw, id, wide, qn_rw_name(rw, id))
+		       : 0;
+}
+
 /* Whether an operand has no parameters, and may get some. */
 static bool
 is_gap(const qn_rw *rw, qn_id id)
