@@ -45,16 +45,21 @@ static void
 qlinear_conv(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
 	qn_id in[3] = {0};
-	bool biased = qn_onnx_in(n, 8) != 0;
+	const bool biased = qn_onnx_in(n, 8) != 0,
+		   last = qn_onnx_int(o, n, "channels_last", 0) != 0;
 
 	if (!qn_onnx_need(o, n, 8))
 		return;
 	in[0] = real_at(o, n, 0, 1);
+	if (last) /* data and result; weights are those of Conv */
+		in[0] = qn_importer_channels_first(&o->im, in[0]);
 	in[1] = real_at(o, n, 3, 0);
 	in[2] = biased ? bias_at(o, n, 8, 4) : 0;
 	if (in[0] == 0 || in[1] == 0 || (biased && in[2] == 0))
 		return;
 	qn_onnx_run_as(o, n, "Conv", 11, biased ? 3 : 2, in, out);
+	if (last)
+		out[0] = qn_importer_channels_last(&o->im, out[0]);
 	give(o, n, 6, qn_onnx_plain(o, n->in[0]), out);
 }
 
@@ -196,8 +201,22 @@ qlinear_where(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	give(o, n, 7, qn_onnx_plain(o, n->in[1]), out);
 }
 
+/* MaxPool of N,H,W,C, as ONNX Runtime's optimizer writes it for integers. */
+static void
+nhwc_max_pool(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
+{
+	const qn_id x = qn_importer_channels_first(&o->im, n->in[0]);
+
+	if (x == 0)
+		return;
+	qn_onnx_run_as(o, n, "MaxPool", 12, 1, &x, out);
+	out[0] = qn_importer_channels_last(&o->im, out[0]);
+}
+
 const qn_onnx_row qn_onnx_qlinear[] = {
 	QN_ONNX_READ("", "QLinearConv", 10, qlinear_conv, 0),
+	QN_ONNX_READ("com.microsoft", "QLinearConv", 1, qlinear_conv, 0),
+	QN_ONNX_READ("com.microsoft", "NhwcMaxPool", 1, nhwc_max_pool, 0),
 	QN_ONNX_READ("", "QLinearMatMul", 10, qlinear_matmul, 0),
 	QN_ONNX_READ("com.microsoft", "QGemm", 1, qgemm, 0),
 	QN_ONNX_READ("com.microsoft", "QLinearAdd", 1, qlinear, ADD),

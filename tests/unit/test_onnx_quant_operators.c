@@ -9,18 +9,20 @@
 
 /* y = saturate(round(sum (x - xz) (w - wz) * xs ws / ys) + yz), ties to even, all exact. */
 static void
-test_qlinear_conv(void **state)
+qlinear_conv(bool last)
 {
 	double x[16], w[2 * 9];
 	const double b[2] = {6, -3};
 
-	(void)state;
 	for (int i = 0; i < 16; i++)
 		x[i] = (i * 31) % 256;
 	for (int i = 0; i < 18; i++)
 		w[i] = (i * 17) % 248;
 	onnx_begin(10);
-	onnx_input("x", ONNX_U8, DIMS(1, 1, 4, 4));
+	if (last)
+		onnx_input("x", ONNX_U8, DIMS(1, 4, 4, 1));
+	else
+		onnx_input("x", ONNX_U8, DIMS(1, 1, 4, 4));
 	scale("xs", 0.5);
 	zero_point("xz", ONNX_U8, 100);
 	onnx_const("w", ONNX_U8, DIMS(2, 1, 3, 3), w);
@@ -29,7 +31,9 @@ test_qlinear_conv(void **state)
 	scale("ys", 64);
 	zero_point("yz", ONNX_U8, 90);
 	onnx_const("b", ONNX_I32, DIMS(2), b);
-	onnx_node("", "QLinearConv", "x xs xz w ws wz ys yz b", "y");
+	onnx_node(last ? "com.microsoft" : "", "QLinearConv", "x xs xz w ws wz ys yz b", "y");
+	if (last)
+		onnx_int("channels_last", 1);
 	onnx_output("y");
 	onnx_read();
 	double want[8];
@@ -41,7 +45,7 @@ test_qlinear_conv(void **state)
 				sum += (x[(i / 2 + k / 3) * 4 + i % 2 + k % 3] - 100) *
 				       (w[o * 9 + k] - 120);
 			sum = rint(sum * 0.125 / 64) + 90;
-			want[o * 4 + i] = sum < 0 ? 0 : sum > 255 ? 255 : sum;
+			want[last ? i * 2 + o : o * 4 + i] = sum < 0 ? 0 : sum > 255 ? 255 : sum;
 		}
 	gives(x, 8, want);
 	assert_int_equal(qn_axes(&rg->m), QN_OK);
@@ -49,6 +53,29 @@ test_qlinear_conv(void **state)
 	no_errors();
 	rg->g = qn_model_entry(&rg->m);
 	gives(x, 8, want);
+}
+
+static void
+test_qlinear_conv(void **state)
+{
+	(void)state;
+	qlinear_conv(false);
+	(void)rig_teardown(NULL), (void)rig_setup(NULL);
+	qlinear_conv(true);
+}
+
+/* MaxPool of integers with the channels last. */
+static void
+test_nhwc_max_pool(void **state)
+{
+	(void)state;
+	onnx_begin(13);
+	onnx_input("x", ONNX_U8, DIMS(1, 2, 2, 2));
+	onnx_node("com.microsoft", "NhwcMaxPool", "x", "y");
+	onnx_ints("kernel_shape", 2, (const int64_t[]){1, 2});
+	onnx_output("y");
+	onnx_read();
+	gives(V(1, 20, 3, 10, 7, 8, 5, 200), 4, V(3, 20, 7, 200));
 }
 
 /* One operator of com.microsoft on u8: a and b have scale 0.5, zero point 10; the result 0.25, 20. */
@@ -225,8 +252,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_qlinear_conv), TEST(test_microsoft), TEST(test_gemm),
-		TEST(test_dynamic),      TEST(test_scaled),    TEST(test_scaled_channels),
+		TEST(test_qlinear_conv),    TEST(test_nhwc_max_pool),
+		TEST(test_microsoft),       TEST(test_gemm),
+		TEST(test_dynamic),         TEST(test_scaled),
+		TEST(test_scaled_channels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
