@@ -222,6 +222,17 @@ function(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 
 /* ---- types and choices ---- */
 
+/* An input of 32 bits, moved or not: its range, which samples give, is not that of its type. */
+static bool
+is_wide_input(const qn_onnx *o, qn_id x)
+{
+	const qn_node *n = qn_graph_node(o->im.g, x);
+
+	while (n->nin == 1 && qn_opinfo_of(n)->behaviour == QN_SAME)
+		n = qn_graph_node(o->im.g, n->in[0]);
+	return n->op == QN_OP_input && qn_plain_table[qn_onnx_plain(o, x)].bits == 32;
+}
+
 /* Integers that a run of a quantized file computes and that become f32: they have scale 1. */
 static bool
 counts(const qn_onnx *o, qn_id x, qn_plain to)
@@ -231,7 +242,7 @@ counts(const qn_onnx *o, qn_id x, qn_plain to)
 
 	return o->keeps_quantized && to == QN_PLAIN_f32 && !qn_plain_table[from].is_float &&
 	       from != QN_PLAIN_bool && bits >= 8 && bits <= 32 &&
-	       qn_importer_known(&o->im, x) == NULL;
+	       qn_importer_known(&o->im, x) == NULL && !is_wide_input(o, x);
 }
 
 static bool

@@ -79,6 +79,7 @@ static const qn_rule rules[] = {
 	{"to-integer-mix", Q(QN_P_CLASS(QN_MIX, OP)), qn_rqz_compute},
 	{"to-integer-lut", Q(QN_P_CLASS(QN_LUT, OP)), qn_rqz_compute},
 	{"to-integer-fixed", Q(QN_P_CLASS(QN_FIXED, OP)), qn_rqz_compute},
+	{"wide-constant", QN_P_CLASS(QN_MIX, ROOT), qn_rqz_wide_constant},
 	{"fill-constant", Q(QN_P_CLASS(QN_MIX, OP)), qn_rqz_fill},
 	{"fill-constant", Q(QN_P_OPN(pow, OP)), qn_rqz_fill},
 	{"widen-sum", Q(QN_P_CLASS(QN_MIX, OP)), qn_rqz_widen},

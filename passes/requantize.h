@@ -208,8 +208,8 @@ qn_rule_fn qn_rqz_fold;
 qn_rule_fn qn_rqz_product, qn_rqz_bias;
 qn_rule_fn qn_rqz_dynamic_values, qn_rqz_dynamic_bias, qn_rqz_dynamic_result;
 qn_rule_fn qn_rqz_sink;
-qn_rule_fn qn_rqz_fill, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate, qn_rqz_prefer,
-	qn_rqz_derive;
+qn_rule_fn qn_rqz_fill, qn_rqz_wide_constant, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate,
+	qn_rqz_prefer, qn_rqz_derive;
 qn_rule_fn qn_rqz_batch_norm, qn_rqz_norm_parameters;
 qn_rule_fn qn_rqz_gather; /* requantize_table.c */
 qn_rule_fn qn_rqz_order, qn_rqz_order_compare;

@@ -128,6 +128,45 @@ qn_rqz_fill(qn_rw *rw, const qn_match *m)
 	return y != 0 ? qn_rqz_quantize(rw, y, type->elem, qn_rw_name(rw, m->root)) : 0;
 }
 
+static bool
+is_narrow(const qn_rw *rw, qn_id id)
+{
+	const qn_elem *e = qn_rqz_operand_elem(rw, id);
+
+	return e != NULL && qn_rqz_narrow(e);
+}
+
+/* Quantized values of 32 bits and more, which a file has beside others of 8: as biases are stored. */
+static bool
+is_wide_const(const qn_rw *rw, qn_id id)
+{
+	const qn_node *n = qn_rw_node(rw, id);
+
+	return n->op == QN_OP_dequantize && qn_type_is_f32(n->type) &&
+	       qn_rw_node(rw, n->in[0])->op == QN_OP_const && elem_of(rw, n->in[0])->bits > 16;
+}
+
+/* add(dequantize(x), dequantize(const i32)) -> add(dequantize(x), const f32), which gets a range of its own */
+qn_id
+qn_rqz_wide_constant(qn_rw *rw, const qn_match *m)
+{
+	const qn_node *n = qn_rw_node(rw, m->root);
+	qn_model *model = qn_rw_model(rw);
+	const uint32_t at = n->nin == 2 && is_wide_const(rw, n->in[1]) ? 1 : 0;
+
+	if (!fills(rw) || n->nin != 2 || !is_wide_const(rw, n->in[at]) ||
+	    !is_narrow(rw, n->in[1 - at]) || qn_rqz_skipped(rw, m->root))
+		return qn_rw_decline(rw,
+				     "it is not a value of 8 or 16 bits and a constant of more");
+	qn_id in[2] = {n->in[0], n->in[1]};
+	const qn_node *dq = qn_rw_node(rw, in[at]);
+	void *real;
+	qn_tensor *x = qn_tensor_new(model->arena, dq->type, &real);
+	qn_dequantize_into(&model->types, qn_rw_node(rw, dq->in[0])->value, QN_PLAIN_f32, real);
+	in[at] = qn_rw_const(rw, qn_rw_name(rw, in[at]), x);
+	return in[at] != 0 ? again(rw, m->root, in) : 0;
+}
+
 /* Which axis of the weights is that of the output channels. */
 static int32_t
 channels_of(const qn_node *n, const qn_type *w)
