@@ -127,6 +127,13 @@ measure_noise(given *g, evaluation *e)
 {
 	qn_compile_opts *opts = &g->compile;
 
+	if (strcmp(qn_model_stage(g->m), "calibrated") == 0) { /* a quantized file has both */
+		const qn_status measured =
+			qn_measure_noise(g->m, g->data.n, g->data.array, NULL, NULL, &e->noise);
+
+		e->has_noise = measured == QN_OK;
+		return measured;
+	}
 	opts->stop_after = "bind";
 	program_warn_activations(g->o, g->m);
 	qn_status status = qn_compile(g->m, opts);

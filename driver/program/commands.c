@@ -212,8 +212,7 @@ const command command_rows[] = {
 	 "A conversion keeps the bits of every value. Where the format of the result cannot, a "
 	 "warning says which tensor or property changes, and how.",
 	 "  quern convert examples/digits/digits.safetensors small.irpa --to q8_0\n"
-	 "  quern convert small.irpa small.gguf\n"
-	 "  quern convert SmolLM/ smollm.gguf --to q8_0",
+	 "  quern convert small.irpa small.gguf",
 	 2, 2, cmd_convert},
 	{"quantize-tensor", CMD_QUANTIZE_TENSOR,
 	 "FILE.npy [--to LAYOUT | --scale S,… --type TYPE …] [-o ARCHIVE]",

@@ -224,7 +224,7 @@ store(const command *c, options *o, const option_row *r, const char *value)
 		int *n = (int *)(void *)(base + r->count_offset);
 
 		if (*n == MAX_VALUES)
-			return usage_error(c, "option given too often", r->name);
+			return usage_error(c, "option given more than 64 times", r->name);
 		((const char **)(void *)(base + r->offset))[(*n)++] = value;
 	}
 	return 0;

@@ -9,7 +9,12 @@
 
 #include "quern/quern.h"
 
-enum { MAX_VALUES = 16, MAX_ARGS = 4096, MAX_COUNT = 256, MAX_CHANNELS = 256 };
+enum {
+	MAX_VALUES = 64 /* as a message says */,
+	MAX_ARGS = 4096,
+	MAX_COUNT = 256,
+	MAX_CHANNELS = 256
+};
 
 /* How samples are read (data.md): those of the command, or of one source, "FILE:mean=0.5,std=0.25". */
 typedef struct sample_options {

@@ -91,6 +91,8 @@ tuning_print_result(const tuning *t, const qn_tuned *out)
 	printf("arena        %zu bytes\n", b->arena_bytes);
 	printf("instructions about %llu\n", (unsigned long long)b->instructions);
 	print_repairs(b);
+	if (!t->o->allow_i16 && t->o->max_arena == NULL && t->o->max_instructions == NULL)
+		printf("activations  8 bits; 16 were not tried (--allow-i16)\n");
 	printf("files        %s, %s, %s%s%s\n", t->files.recipe, t->files.front, t->files.journal,
 	       t->o->html != NULL ? ", " : "", t->o->html != NULL ? t->o->html : "");
 }
