@@ -318,7 +318,7 @@ qn_rqz_prefer(qn_rw *rw, const qn_match *m)
 
 		params_of(rw, x, &scale, &lo, &hi);
 		qn_range_to_params(lo - hi - qn_ln((double)n->type->dim[n->type->rank - 1]), 0, &d,
-				   false, &scale, &d.zp);
+				   d.bits > 8, &scale, &d.zp);
 	}
 	d.scale = qn_scale_const(t, scale);
 	if (qn_elem_make(t, "result", &d, &e) != QN_OK)
