@@ -262,19 +262,36 @@ read_properties(const qn_archive_data *d, qn_arena *arena, qn_token_table *out)
 	return QN_OK;
 }
 
-qn_status
-qn_tokens_properties(const qn_archive_data *d, qn_archive_data *out)
+/* Those of tokenizer.json beside config.json. */
+static qn_status
+make_properties(const qn_archive_data *d, int64_t tokens, qn_archive_data *made)
 {
-	const qn_diag_mark mark = qn_diag_mark_now(out->arena->env);
-	const char *text = NULL, *file = qn_path_join(out->arena, d->place, "tokenizer.json");
+	const qn_diag_mark mark = qn_diag_mark_now(made->arena->env);
+	const char *text = NULL, *file = qn_path_join(made->arena, d->place, "tokenizer.json");
 	size_t n = 0;
 
-	if (qn_file_map(out->arena, file, &text, &n) == QN_OK)
-		return qn_vocabulary_json(d, file, text, n, out);
-	qn_diag_forget(out->arena->env, mark);
-	return qn_report(out->arena->env, QN_EINVALID, "tokenizer.missing", d->place,
+	if (qn_file_map(made->arena, file, &text, &n) == QN_OK)
+		return qn_vocabulary_json(d, file, text, n, tokens, made);
+	qn_diag_forget(made->arena->env, mark);
+	return qn_report(made->arena->env, QN_EINVALID, "tokenizer.missing", d->place,
 			 "the folder has no tokenizer.json that can be read: it does not hold the "
 			 "tokens of a language model");
+}
+
+qn_status
+qn_tokens_properties(const qn_archive_data *d, int64_t tokens, qn_archive_data *out)
+{
+	qn_archive_data made;
+	qn_token_table table;
+
+	qn_archive_init(&made, out->arena, d->format, d->place);
+	QN_TRY(make_properties(d, tokens, &made));
+	qn_arena *scratch = qn_arena_child(out->arena);
+	const qn_status status = read_properties(&made, scratch, &table);
+	qn_arena_release(scratch);
+	for (size_t i = 0; status == QN_OK && i < made.nproperty; i++)
+		qn_archive_set(out, &made.property[i]);
+	return status;
 }
 
 /* The vocabulary of properties that were made, which are needed no longer then. */
@@ -294,7 +311,7 @@ qn_tokens_read_json(const qn_archive_data *d, const char *file, const char *text
 	qn_archive_data made;
 
 	qn_archive_init(&made, qn_arena_child(d->arena), d->format, file);
-	return read_made(d, &made, qn_vocabulary_json(d, file, text, n, &made), out);
+	return read_made(d, &made, qn_vocabulary_json(d, file, text, n, 0, &made), out);
 }
 
 qn_status
@@ -305,5 +322,5 @@ qn_tokens_read(const qn_archive_data *d, qn_token_table *out)
 	if (strcmp(d->format, QN_HUGGING_FACE_FOLDER) != 0)
 		return read_properties(d, d->arena, out);
 	qn_archive_init(&made, qn_arena_child(d->arena), d->format, d->place);
-	return read_made(d, &made, qn_tokens_properties(d, &made), out);
+	return read_made(d, &made, make_properties(d, 0, &made), out);
 }

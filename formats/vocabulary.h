@@ -36,8 +36,10 @@ typedef struct qn_token_table {
  * SentencePiece's with scores, or "gpt2", byte-level BPE; of a folder of Hugging Face from its tokenizer.json.  Ids:
  * tokenizer.missing, .json, .model, .pre, .step, .type, .size, .token, .merge, .support. */
 qn_status qn_tokens_read(const qn_archive_data *d, qn_token_table *out) QN_MUST_CHECK;
-/* Those properties of a folder of Hugging Face; they live as long as out. */
-qn_status qn_tokens_properties(const qn_archive_data *d, qn_archive_data *out) QN_MUST_CHECK;
+/* Those properties of a folder of Hugging Face, whose network has so many tokens (0: unknown); they live as long as out.  They
+ * can be read, or nothing is set. */
+qn_status qn_tokens_properties(const qn_archive_data *d, int64_t tokens,
+			       qn_archive_data *out) QN_MUST_CHECK;
 /* From the text of such a tokenizer.json, beside the config.json of d. */
 qn_status qn_tokens_read_json(const qn_archive_data *d, const char *file, const char *text,
 			      size_t n, qn_token_table *out) QN_MUST_CHECK;

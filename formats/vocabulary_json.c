@@ -31,6 +31,7 @@ typedef struct json_reader {
 	int32_t *number;
 	const char **text; /* of tokens; NULL: a number without one */
 	int32_t *type, n;
+	int32_t least; /* tokens, as the network has; 0: as many as there are */
 } json_reader;
 
 /* ---- properties ---- */
@@ -127,6 +128,10 @@ find_parts(json_reader *r, const qn_json **vocab, const qn_json **added)
 			return wrong(r, &(*added)->child[i], "an object with the id of a token");
 		r->n = number >= r->n ? number + 1 : r->n;
 	}
+	if (r->least > 0 && r->n > r->least)
+		return qn_report(r->arena->env, QN_EINVALID, "tokenizer.size", r->doc.file,
+				 "%d tokens for a network of %d", (int)r->n, (int)r->least);
+	r->n = r->n > r->least ? r->n : r->least;
 	return r->n > 0 ? QN_OK : wrong(r, *vocab, tokens);
 }
 
@@ -152,6 +157,13 @@ is_byte(const char *s)
 	return strlen(s) == 6 && strncmp(s, "<0x", 3) == 0 && s[5] == '>';
 }
 
+static bool
+takes_spaces(const qn_json *v)
+{
+	return is_true(qn_json_find(v, "lstrip")) || is_true(qn_json_find(v, "rstrip")) ||
+	       is_true(qn_json_find(v, "single_word"));
+}
+
 static qn_status
 read_tokens(json_reader *r, bool bytes)
 {
@@ -174,8 +186,15 @@ read_tokens(json_reader *r, bool bytes)
 
 		if (s == NULL)
 			return QN_EINVALID;
+		const bool special = is_true(qn_json_find(v, "special"));
+		if (!special && takes_spaces(v))
+			return qn_report(r->arena->env, QN_EUNSUPPORTED, "tokenizer.step",
+					 qn_json_place(&r->doc, r->arena, v),
+					 "a token that is found with the spaces around it, or only "
+					 "as a word (lstrip, rstrip, single_word), is not "
+					 "implemented");
 		name(r, s->string, number_of(qn_json_find(v, "id")),
-		     is_true(qn_json_find(v, "special")) ? CONTROL : QN_TOKEN_USER);
+		     special ? CONTROL : QN_TOKEN_USER);
 	}
 	return QN_OK;
 }
@@ -188,8 +207,12 @@ set_tokens(json_reader *r)
 	qn_buf_init(&texts, r->out->arena);
 	qn_buf_init(&types, r->out->arena);
 	for (int32_t i = 0; i < r->n; i++) {
-		const char *s = r->text[i] != NULL ? r->text[i] : "";
+		qn_buf pad;
 
+		qn_buf_init(&pad, r->arena);
+		if (r->text[i] == NULL) /* all texts differ */
+			qn_buff(&pad, "[PAD%d]", (int)i);
+		const char *s = r->text[i] != NULL ? r->text[i] : qn_buf_str(&pad);
 		put_string(&texts, s, strlen(s));
 		put_number(&types, 4, (uint64_t)(r->text[i] != NULL ? r->type[i] : UNUSED));
 	}
@@ -242,6 +265,24 @@ score(json_reader *r, const qn_json *v, size_t rank, const char *part[2], const 
 	return QN_OK;
 }
 
+/* Pairs of tokens that make a third one.  Where all are listed, as of SentencePiece, a score for each token says the same
+ * as the list: a pair that is not listed would be merged, too. */
+static size_t
+count_pairs(const json_reader *r)
+{
+	size_t n = 0;
+
+	for (int32_t i = 0; i < r->n; i++) {
+		const char *s = r->type[i] == QN_TOKEN_TEXT && r->text[i] != NULL ? r->text[i] : "";
+		const size_t length = strlen(s);
+
+		for (size_t k = 1; k < length; k++)
+			n += qn_map_get(&r->id, s, k) != NULL &&
+			     qn_map_get(&r->id, s + k, length - k) != NULL;
+	}
+	return n;
+}
+
 static qn_status
 read_merges(json_reader *r, bool bytes)
 {
@@ -276,6 +317,13 @@ read_merges(json_reader *r, bool bytes)
 		set_array(r, "tokenizer.ggml.merges", QN_VALUE_STRING, merges->n, &list);
 		return QN_OK;
 	}
+	if (count_pairs(r) > merges->n)
+		return qn_report(r->arena->env, QN_EUNSUPPORTED, "tokenizer.step",
+				 qn_json_place(&r->doc, r->arena, merges),
+				 "%zu merges, where the tokens have %zu pairs that make a third "
+				 "one: only vocabularies of SentencePiece are implemented with "
+				 "byte_fallback, which list all pairs",
+				 merges->n, count_pairs(r));
 	for (int32_t i = 0; i < r->n; i++) {
 		uint32_t bits;
 
@@ -333,10 +381,10 @@ read_special(json_reader *r)
 
 qn_status
 qn_vocabulary_json(const qn_archive_data *d, const char *file, const char *text, size_t n,
-		   qn_archive_data *out)
+		   int64_t least, qn_archive_data *out)
 {
 	static const qn_json_ids ids = {"tokenizer.json", "tokenizer.json"};
-	json_reader r = {.d = d, .out = out, .arena = out->arena};
+	json_reader r = {.d = d, .out = out, .arena = out->arena, .least = (int32_t)least};
 	qn_vocabulary_steps steps;
 
 	QN_TRY(qn_json_tree(r.arena, file, text, n, &ids, &r.doc));

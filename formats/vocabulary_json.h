@@ -6,9 +6,9 @@
 #include "formats/archive.h"
 
 /* Sets the properties tokenizer.ggml.… of out from the text of a file, and from config.json, whose properties d has: a
- * vocabulary of the kind "gpt2" for byte-level BPE, of "llama" for BPE with byte fallback.  They live as long as out.  Ids:
- * tokenizer.json, .model, .pre, .step. */
+ * vocabulary of the kind "gpt2" for byte-level BPE, of "llama" for BPE with byte fallback.  They live as long as out.  least: tokens of
+ * the network, which the list is filled up to; 0: as many as there are.  Ids: tokenizer.json, .model, .pre, .step, .size. */
 qn_status qn_vocabulary_json(const qn_archive_data *d, const char *file, const char *text, size_t n,
-			     qn_archive_data *out) QN_MUST_CHECK;
+			     int64_t least, qn_archive_data *out) QN_MUST_CHECK;
 
 #endif

@@ -148,12 +148,16 @@ read_byte_level(steps_reader *r, const qn_json *model, qn_vocabulary_steps *out)
 			while (k < SPLITS && strcmp(regex, splits[k].regex) != 0)
 				k++;
 			if (k == SPLITS || !is(v, "behavior", "Isolated") ||
-			    (whole && splits[k].whole == NULL))
+			    is_true(v, "invert", false) || (whole && splits[k].whole == NULL))
 				return refuse(r, member(v, "pattern"), "tokenizer.pre",
 					      "the expressions of GPT-2, Llama 3 and Qwen 2");
 			out->pre = whole ? splits[k].whole : splits[k].pre;
 		} else if (is(v, "type", "ByteLevel") && !is_true(v, "add_prefix_space", true)) {
-			if (is_true(v, "use_regex", true) && out->pre == NULL)
+			if (is_true(v, "use_regex", true) && out->pre != NULL &&
+			    strcmp(out->pre, "gpt-2") != 0)
+				return refuse(r, v, "tokenizer.pre",
+					      "ByteLevel with use_regex false after Split");
+			if (is_true(v, "use_regex", true))
 				out->pre = "gpt-2";
 		} else {
 			return refuse(
@@ -176,7 +180,8 @@ read_marks(steps_reader *r, qn_vocabulary_steps *out)
 	for (size_t i = 0; i < r->n; i++) {
 		const qn_json *v = r->step[i], *type = member(v, "type");
 
-		if (is(v, "type", "Metaspace")) {
+		if (is(v, "type", "Metaspace") &&
+		    (member(v, "replacement") == NULL || is(v, "replacement", space_mark))) {
 			const qn_json *scheme = member(v, "prepend_scheme");
 
 			out->prefix = scheme != NULL ? !is(v, "prepend_scheme", "never")
@@ -242,9 +247,12 @@ qn_vocabulary_template(const qn_json_doc *doc, const char **begin)
 	for (size_t i = 0; i < r.n; i++) {
 		const qn_json *v = r.step[i], *list = member(v, "single");
 
+		if (is(v, "type", "ByteLevel"))
+			continue;
 		if (!is(v, "type", "TemplateProcessing") || list == NULL ||
 		    list->kind != QN_JSON_ARRAY)
-			continue;
+			return refuse(&r, member(v, "type"), "tokenizer.step",
+				      "ByteLevel, TemplateProcessing");
 		for (size_t k = 0; k < list->n; k++) {
 			const qn_json *token = member(&list->child[k], "SpecialToken");
 			const qn_json *id = member(token, "id");

@@ -40,6 +40,7 @@ typedef struct qn_llm {
 	/* of llama3, which divides only slow ones: positions it was trained with first, and how many turns in them
 	 * are slow and fast; original 0: all are divided */
 	double rope_original, rope_low, rope_high;
+	bool converts;   /* no network is built: its cache does not matter */
 	int64_t context; /* of the cache */
 	bool *taken;     /* tensors of the file that the graph reads */
 } qn_llm;

@@ -259,7 +259,7 @@ check(qn_llm *l)
 		 "it does not divide the number of heads"},
 		{l->value_dim != l->head_dim, "attention.value_length", "head_dim",
 		 "values of another length than keys are not supported"},
-		{l->window > 0 && l->window < l->context && uses_window(l),
+		{l->window > 0 && l->window < l->context && uses_window(l) && !l->converts,
 		 "attention.sliding_window", "sliding_window",
 		 "attention to the last tokens alone is not supported; a cache of at most so many "
 		 "(--context N) computes the same"},

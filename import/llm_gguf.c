@@ -51,23 +51,35 @@ in_pairs(const qn_llm *l, qn_arena *a, const qn_layout_tensor *t)
 }
 
 static qn_status
+refuse(qn_llm *l, const char *name, const char *why)
+{
+	return qn_report(l->im.m->env, QN_EINVALID, "llm.tensor",
+			 qn_archive_at(l->im.m->arena, l->im.file, "tensor", name), "%s", why);
+}
+
+static qn_status
 put(qn_llm *l, qn_archive_data *out, qn_llm_role role, int64_t block, const char *suffix)
 {
 	const qn_layout_tensor *t = qn_llm_tensor(l, role, block, suffix);
+	const char *name = qn_llm_tensor_name(l, true, role, block, suffix);
 	const bool turns = l->arch->pairs && (role == QN_LLM_Q || role == QN_LLM_K);
+	const bool bias = suffix[1] == 'b';
 	qn_layout_tensor to;
 
 	if (t == NULL)
-		return QN_OK;
+		return bias && (!l->arch->qkv_bias || role < QN_LLM_Q || role > QN_LLM_V)
+			       ? QN_OK
+			       : refuse(l, name, "missing tensor");
 	to = *t;
-	if (qn_layout_is_quantizer(t) || qn_layout_elements(t) < 1 ||
-	    (turns && (!qn_layout_is_plain(t) || t->dim[0] % l->head_dim != 0)))
-		return qn_report(l->im.m->env, QN_EUNSUPPORTED, "llm.tensor",
-				 qn_archive_at(l->im.m->arena, l->im.file, "tensor",
-					       qn_llm_tensor_name(l, true, role, block, suffix)),
-				 "the rows of queries and keys have another order in a GGUF file, "
-				 "and only plain tensors of whole heads can change it: convert "
-				 "the folder first, then quantize");
+	if (qn_layout_is_quantizer(t) || qn_layout_elements(t) < 1)
+		return refuse(l, name, "it has no values that a weight can have");
+	if (turns && t->dim[0] != (role == QN_LLM_Q ? l->heads : l->kv_heads) * l->head_dim)
+		return refuse(l, name,
+			      "its rows are not those of the heads that config.json names");
+	if (turns && !qn_layout_is_plain(t))
+		return refuse(l, name,
+			      "the rows of queries and keys have another order in a GGUF file, and "
+			      "only those of plain tensors can change it");
 	if (t->rank == 1)
 		to = vector(l, out->arena, role, t);
 	if (turns)
@@ -131,17 +143,17 @@ put_text(qn_archive_data *out, const char *key, const char *s)
 
 /* Without a vocabulary that Quern knows, the file has none, with a warning. */
 static void
-put_tokens(const qn_archive_data *d, qn_archive_data *out)
+put_tokens(const qn_archive_data *d, int64_t vocabulary, qn_archive_data *out)
 {
 	qn_env *env = out->arena->env;
 	const qn_diag_mark mark = qn_diag_mark_now(env);
 
-	if (qn_tokens_properties(d, out) == QN_OK)
+	if (vocabulary <= QN_MOST_TOKENS && qn_tokens_properties(d, vocabulary, out) == QN_OK)
 		return;
 	qn_diag_forget(env, mark);
 	qn_warn(env, "tokenizer.left-out", d->place,
-		"the file gets no vocabulary: that of the folder is missing or of a kind that is "
-		"not implemented (quern tokens FOLDER says which)");
+		"the file gets no vocabulary: that of the folder is missing, of a kind that is "
+		"not implemented, or longer than the embeddings (quern tokens FOLDER says more)");
 }
 
 /* Another network, as it is. */
@@ -165,7 +177,7 @@ qn_hugging_face_to_gguf(const qn_archive_data *d, qn_archive_data *out)
 	qn_model m = {.env = a->env, .arena = a, .scratch = a};
 	qn_llm *l = QN_NEW(a, qn_llm, 1);
 
-	l->hugging_face = true;
+	l->hugging_face = l->converts = true;
 	l->file = *d;
 	l->im = (qn_importer){.m = &m, .scratch = a, .file = d->place, .how = &how};
 	l->taken = QN_NEW(a, bool, d->n + 1);
@@ -184,7 +196,7 @@ qn_hugging_face_to_gguf(const qn_archive_data *d, qn_archive_data *out)
 		qn_buff(&b, "%s.rope.scaling.type", arch);
 		put_text(out, qn_buf_str(&b), "linear");
 	}
-	put_tokens(d, out);
+	put_tokens(d, l->vocab, out);
 	put_rope_factors(l, out);
 	return put_tensors(l, out);
 }

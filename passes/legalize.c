@@ -198,27 +198,42 @@ static const qn_rule rules[] = {
 typedef struct wanted {
 	const qn_type *widest; /* NULL: there are none */
 	double lo, hi, step;   /* of all: the ends of their ranges, the smallest step */
-	bool by_axis;          /* one has several scales */
+	bool differ;           /* they have several types */
 } wanted;
+
+/* The range of a type, and its smallest step; of channels those of all. */
+static wanted
+range_of(const qn_types *t, const qn_type *type)
+{
+	wanted w = {.widest = type};
+
+	for (size_t i = 0; i < qn_elem_nparams(type->elem); i++) {
+		double scale;
+		int64_t zp;
+
+		qn_elem_param(t, type->elem, i, &scale, &zp);
+		w.lo = fmin(w.lo, scale * (double)(type->elem->qmin - zp));
+		w.hi = fmax(w.hi, scale * (double)(type->elem->qmax - zp));
+		w.step = i == 0 ? scale : fmin(w.step, scale);
+	}
+	return w;
+}
 
 static void
 want(const qn_types *t, const qn_type *type, wanted *w)
 {
-	double scale, widest = 0;
-	int64_t zp;
+	const wanted one = range_of(t, type);
 
-	if (w->widest != NULL) {
-		qn_elem_param(t, w->widest->elem, 0, &scale, &zp);
-		widest = scale * (double)(w->widest->elem->qmax - w->widest->elem->qmin);
+	if (w->widest == NULL) {
+		*w = one;
+		return;
 	}
-	qn_elem_param(t, type->elem, 0, &scale, &zp);
-	const double lo = scale * (double)(type->elem->qmin - zp),
-		     hi = scale * (double)(type->elem->qmax - zp);
-	*w = (wanted){.widest = hi - lo > widest ? type : w->widest,
-		      .lo = fmin(lo, w->lo),
-		      .hi = fmax(hi, w->hi),
-		      .step = w->widest == NULL ? scale : fmin(scale, w->step),
-		      .by_axis = w->by_axis || type->elem->gran != QN_PER_TENSOR};
+	const wanted best = range_of(t, w->widest);
+	*w = (wanted){.widest = one.hi - one.lo > best.hi - best.lo ? type : w->widest,
+		      .lo = fmin(one.lo, w->lo),
+		      .hi = fmax(one.hi, w->hi),
+		      .step = fmin(one.step, w->step),
+		      .differ = w->differ || type != w->widest};
 }
 
 /* The type of the widest range, where it has what all want; else 16 bits over all ranges.  NULL after a report. */
@@ -226,16 +241,13 @@ static const qn_type *
 wanted_type(qn_model *m, const char *name, const wanted *w)
 {
 	const qn_elem *e = w->widest->elem;
+	const wanted one = range_of(&m->types, w->widest);
+	const double slack = one.step / 2, most = fmax(fabs(w->lo), fabs(w->hi));
 	qn_elem d = qn_elem_desc(16, true);
-	double scale;
-	int64_t zp;
 
-	qn_elem_param(&m->types, e, 0, &scale, &zp);
-	const double slack = scale / 2;
-	if (w->by_axis || (scale * (double)(e->qmin - zp) <= w->lo + slack &&
-			   scale * (double)(e->qmax - zp) >= w->hi - slack && scale <= w->step))
+	if (!w->differ || (e->gran == QN_PER_TENSOR && one.lo <= w->lo + slack &&
+			   one.hi >= w->hi - slack && one.step <= w->step))
 		return w->widest;
-	const double most = fmax(fabs(w->lo), fabs(w->hi));
 	d.scale = qn_scale_const(&m->types, (double)(float)(most / INT16_MAX));
 	return qn_elem_make(&m->types, name, &d, &e) == QN_OK
 		       ? qn_type_with_elem(&m->types, w->widest, e)

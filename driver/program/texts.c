@@ -44,10 +44,16 @@ texts_read(const char *path, size_t *n)
 static qn_status
 too_short(int64_t tokens, int64_t each)
 {
-	fprintf(stderr,
-		"quern %s: the text has %lld tokens, which do not fill a sequence of "
-		"%lld (--sequence)\n",
-		program_command, (long long)tokens, (long long)each);
+	if (each < 2)
+		fprintf(stderr,
+			"quern %s: --sequence %lld: a sequence of a text needs 2 tokens or more\n",
+			program_command, (long long)each);
+	else
+		fprintf(stderr,
+			"quern %s: the text has %lld token%s, which do%s not fill a sequence of "
+			"%lld (--sequence)\n",
+			program_command, (long long)tokens, tokens == 1 ? "" : "s",
+			tokens == 1 ? "es" : "", (long long)each);
 	return QN_EUSAGE;
 }
 
@@ -60,7 +66,7 @@ texts_sequences(qn_ctx *ctx, const qn_tokens_info *info, const qn_array *tokens,
 	const int64_t text = each - begin, used = next != NULL ? n - 1 : n;
 	const int64_t count = text > 0 ? used / text : 0, shape[2] = {count * each, 1};
 
-	if (count == 0)
+	if (count < 1)
 		return too_short(n, each);
 	int32_t *to = malloc(2 * (size_t)shape[0] * sizeof *to), *after = to + shape[0];
 	if (to == NULL)
@@ -99,20 +105,67 @@ context_of(qn_archive *x, const options *o)
 	return o->context != 0 ? o->context : made_for < CONTEXT ? made_for : CONTEXT;
 }
 
+/* The tokens of a text file. */
 static qn_status
-cut(qn_ctx *ctx, const options *o, qn_archive *x, const qn_array *tokens, qn_array **out,
-    qn_array **next)
+read_tokens(qn_archive *x, const char *path, qn_array **out)
 {
-	const int64_t all = qn_array_dim(tokens, 0) - 1; /* the last one follows the others */
+	size_t n;
+	char *text = texts_read(path, &n);
+
+	if (text == NULL)
+		return QN_EIO;
+	const qn_status status = qn_tokens_encode(x, text, n, out);
+	free(text);
+	return status;
+}
+
+/* Lowers *each to what the shortest of these texts has, the last token of which follows the others; 2 at least. */
+static qn_status
+shorten(qn_archive *x, int n, const char *const *path, int64_t *each)
+{
+	for (int i = 0; i < n; i++) {
+		qn_array *tokens;
+
+		if (!program_ends(path[i], ".txt"))
+			continue;
+		const qn_status status = read_tokens(x, path[i], &tokens);
+		if (status != QN_OK)
+			return status;
+		const int64_t all = qn_array_dim(tokens, 0) - 1;
+		*each = all < *each ? all : *each;
+	}
+	*each = *each < 2 ? 2 : *each;
+	return QN_OK;
+}
+
+/* The length of sequences, which all texts of a command have. */
+static qn_status
+length_of(qn_archive *x, const options *o, int64_t *each)
+{
+	*each = o->sequence != 0 ? o->sequence : context_of(x, o);
+	if (o->sequence != 0)
+		return QN_OK;
+	qn_status status = shorten(x, o->ncalib, o->calib, each);
+	if (status == QN_OK)
+		status = shorten(x, o->ndata, o->data, each);
+	return status == QN_OK ? shorten(x, o->narg, o->arg, each) : status;
+}
+
+static qn_status
+samples_of(qn_ctx *ctx, const options *o, qn_archive *x, const char *path, qn_array **out,
+	   qn_array **next)
+{
 	qn_tokens_info info;
+	qn_array *tokens;
+	int64_t each;
 	qn_status status = qn_tokens_describe(x, &info);
 
-	if (status != QN_OK)
-		return status;
-	int64_t each = o->sequence != 0 ? o->sequence : context_of(x, o);
-	if (o->sequence == 0 && all < each)
-		each = all;
-	status = texts_sequences(ctx, &info, tokens, each, out, next);
+	if (status == QN_OK)
+		status = length_of(x, o, &each);
+	if (status == QN_OK)
+		status = read_tokens(x, path, &tokens);
+	if (status == QN_OK)
+		status = texts_sequences(ctx, &info, tokens, each, out, next);
 	if (status == QN_OK)
 		qn_set_sequence(ctx, (size_t)each);
 	return status;
@@ -134,21 +187,13 @@ qn_status
 texts_samples(qn_ctx *ctx, const options *o, const char *path, qn_array **out, qn_array **next)
 {
 	qn_archive *x;
-	qn_array *tokens;
-	size_t n;
 
 	if (!program_takes_context(o->model))
 		return not_a_language_model(o, path);
-	char *text = texts_read(path, &n);
-	if (text == NULL)
-		return QN_EIO;
 	qn_status status = qn_archive_open(ctx, o->model, &x);
-	if (status == QN_OK) {
-		status = qn_tokens_encode(x, text, n, &tokens);
-		if (status == QN_OK)
-			status = cut(ctx, o, x, tokens, out, next);
-		qn_archive_free(x);
-	}
-	free(text);
+	if (status != QN_OK)
+		return status;
+	status = samples_of(ctx, o, x, path, out, next);
+	qn_archive_free(x);
 	return status;
 }

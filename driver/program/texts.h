@@ -16,7 +16,8 @@ qn_status texts_sequences(qn_ctx *ctx, const qn_tokens_info *info, const qn_arra
 			  int64_t each, qn_array **out, qn_array **next);
 
 /* The text of a file as samples of o->model, and the token that follows each.  Sequences have --sequence tokens, otherwise
- * those of the context or of the whole text, whichever is less; the context's length of sequences becomes that. */
+ * those of the model's context or of the shortest text of the command, whichever is less; the length of sequences of ctx
+ * becomes that. */
 qn_status texts_samples(qn_ctx *ctx, const options *o, const char *path, qn_array **out,
 			qn_array **next);
 

@@ -148,7 +148,7 @@ silent 'marks, what it has' tokens marks
 has_words 'marks, what it has' stdout 'tokens       339|begin        1|end          2'
 # As a GGUF file: not a language model that Quern builds.
 good 'convert, names' convert marks marks.gguf
-has_words 'convert, names' stderr 'names and properties of the folder'
+has_words 'convert, names' stderr 'names and properties of the folder|llm.names'
 # step NAME ID WORDS OLD NEW: a tokenizer.json with another step is an error.
 step() {
 	mkdir "$1"
@@ -163,6 +163,9 @@ step suffix tokenizer.model "</w> is not implemented" '"end_of_word_suffix":null
 step no-bytes tokenizer.model 'BPE of bytes, or with byte_fallback' '"byte_fallback":true' '"byte_fallback":false'
 step after tokenizer.step 'one token before a text' '{"Sequence":{"id":"A","type_id":0}}' '&,{"SpecialToken":{"id":"</s>"}}'
 step merge tokenizer.json 'two tokens that make a third one' '"i n"' '"i z"' marks 1
+step pairs tokenizer.step '11 merges, where the tokens have 12 pairs that make a third one' ',"▁ cat"' ''
+step roberta tokenizer.step 'RobertaProcessing|ByteLevel, TemplateProcessing' TemplateProcessing RobertaProcessing
+step metaspace tokenizer.pre 'Metaspace is not implemented' '"pre_tokenizer":null' '"pre_tokenizer":{"type":"Metaspace","replacement":"_"}'
 step number tokenizer.json 'numbers of tokens by their texts' '"<unk>":0' '"<unk>":-1' marks 1
 step added tokenizer.json 'an object with the id of a token' '"id":2,' '"id":0.5,' marks 1
 step begin tokenizer.json "a text begins with '<S>', which is not a token" '"SpecialToken":{"id":"<s>"' '"SpecialToken":{"id":"<S>"' marks 1
@@ -178,6 +181,9 @@ if ! grep -q tokenizer.support stderr; then
 	emitted bytes bytes folder.txt
 	step regex tokenizer.pre 'the expressions of GPT-2, Llama 3 and Qwen 2' 'N}{1,3}' 'N}{1,2}' bytes
 	step space tokenizer.pre 'ByteLevel without a space before the text' '"add_prefix_space":false' '"add_prefix_space":true' bytes
+	step strip tokenizer.step 'lstrip, rstrip, single_word' '"<tool>","single_word":false' '"<tool>","single_word":true' bytes
+	step twice tokenizer.pre 'ByteLevel with use_regex false after Split' '"trim_offsets":true,"use_regex":false' '"trim_offsets":true,"use_regex":true' bytes
+	step inverted tokenizer.pre 'the expressions of GPT-2' '"invert":false' '"invert":true' bytes
 	step words tokenizer.pre 'the expressions of GPT-2' 'N}{1,3}' 'N}' bytes # with ignore_merges
 fi
 usage 'text of another model' "text is for a language model with a vocabulary (.gguf or a folder), which '${digits%.*}.json' is not" run "${digits%.*}.json" text.txt -o y.npy
@@ -224,6 +230,11 @@ silent 'one sequence of text' run "$model" text.txt -o got.npy
 head -c "$(wc -c <got.npy)" want.npy | tail -c +129 >want # but the last token, which none follows
 tail -c +129 got.npy >got
 same 'one sequence of text' want got
+head -c 30 text.txt >short.txt
+good 'texts of other lengths' eval "$model" --calib short.txt --data text.txt --activations i16
+good 'texts of other lengths, the other way' eval "$model" --calib text.txt --data short.txt --activations i16
+usage 'sequence of one' 'a sequence of a text needs 2 tokens or more' run "$model" text.txt --sequence 1 -o y.npy
+usage 'empty text' 'the text has 0 tokens, which do not fill a sequence of 2' run "$model" empty.txt -o y.npy
 usage 'too short a text' 'do not fill a sequence of 100' run "$model" text.txt --sequence 100 -o y.npy
 usage 'text with options' 'a text without INPUT= and without options' run "$model" token=text.txt -o y.npy
 for k in 0 1; do tail -c +$((129 + 4 + 32 * k)) text.npy | head -c 36; done | npy next.npy '<i4' '18,'

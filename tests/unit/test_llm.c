@@ -92,6 +92,7 @@ convert(qn_ctx *ctx, const char *folder, const char *gguf)
 	assert_int_equal(qn_archive_open(ctx, folder, &x), QN_OK);
 	if (qn_archive_language_model(x, &y) != QN_OK)
 		fail_msg("%s", qn_diag_get(ctx, qn_diag_count(ctx) - 1).message);
+	assert_string_equal(qn_diag_get(ctx, qn_diag_count(ctx) - 1).id, "tokenizer.left-out");
 	assert_int_equal(qn_archive_save(y, gguf), QN_OK);
 	qn_archive_free(y);
 	qn_archive_free(x);
