@@ -189,7 +189,7 @@ static axis
 axis_of(const qn_model *m, int64_t in, int64_t out, int32_t mode)
 {
 	return m->quantized_here || m->rounding == QN_ROUND_EVEN ? exact_axis(in, out, mode)
-								    : tflite_axis(in, out, mode);
+								 : tflite_axis(in, out, mode);
 }
 
 static void *

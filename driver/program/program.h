@@ -107,7 +107,7 @@ typedef struct sample_list {
 	const char *name[MAX_VALUES]; /* of its file, as it was given */
 	char path[MAX_VALUES][1024];  /* of those that were given with options */
 	size_t n;
-	qn_array *next; /* of a text: the token that follows each */
+	qn_array *next;              /* of a text: the token that follows each */
 	bool used_shape, used_dtype; /* --shape or --dtype was for one of them */
 } sample_list;
 
