@@ -68,9 +68,10 @@ texts_sequences(qn_ctx *ctx, const qn_tokens_info *info, const qn_array *tokens,
 
 	if (count < 1)
 		return too_short(n, each);
-	int32_t *to = malloc(2 * (size_t)shape[0] * sizeof *to), *after = to + shape[0];
+	int32_t *to = malloc(2 * (size_t)shape[0] * sizeof *to);
 	if (to == NULL)
 		return QN_ENOMEM;
+	int32_t *after = to + shape[0];
 	for (int64_t i = 0; i < count; i++) {
 		const int32_t *at = from + begin + i * text;
 
