@@ -249,7 +249,7 @@ test_quantized_body(void **state)
 	onx_node(file, "Loop", "m,,zero", "y");
 	onx_output(file, "y");
 	import(13);
-	GIVES(V(0.34f, 40), 0, 0.75f, 31.75f);
+	GIVES(V(0.34, 40), 0, 0.75, 31.75);
 }
 
 int
