@@ -100,7 +100,8 @@ context_of(qn_archive *x, const options *o)
 		qn_property_view p;
 
 		if (qn_archive_property(x, i, &p) == QN_OK &&
-		    program_ends(p.key, ".context_length"))
+		    (program_ends(p.key, ".context_length") ||
+		     strcmp(p.key, "max_position_embeddings") == 0)) /* of a folder */
 			made_for = strtoll(p.json, NULL, 10);
 	}
 	return o->context != 0 ? o->context : made_for < CONTEXT ? made_for : CONTEXT;
