@@ -5,13 +5,16 @@
  *   carry ─▶ … in 16 bits … ─▶ silu ─▶ loop_end    so have the carry and silu's result, which it holds next
  *
  * From the last value to the first one, a value is kept as its readers need it; what a loop or a state holds next is
- * kept as the loop's carry or the state is, so this is done until nothing changes. */
+ * kept as the loop's carry or the state is, so this is done until nothing changes. What a loop or a state adds up has
+ * 16 bits from the start. */
 #include "patterns/kept.h"
+
+#include "patterns/accumulate.h"
 #include "patterns/recipe.h"
 
 /* As what a node reads operand i. */
 static qn_kept
-read_as(const qn_node *n, uint32_t i, const qn_quant_opts *opts)
+read_as(const qn_node *n, const qn_kept *own_kept, uint32_t i, const qn_quant_opts *opts)
 {
 	if (n->op == QN_OP_dynamic_fake_quant)
 		return (qn_kept){.storage = QN_KEPT_WIDE};
@@ -19,8 +22,8 @@ read_as(const qn_node *n, uint32_t i, const qn_quant_opts *opts)
 		return (qn_kept){0};
 	const qn_node *root = qn_graph_node(n->callee, n->callee->output[0].value);
 	if (root->op == QN_OP_log_mel || root->op == QN_OP_mfcc)
-		return (qn_kept){i == 0 ? QN_KEPT_PCM : QN_KEPT_NOISE, root};
-	const qn_quant_opts own = qn_recipe_for_graph(opts, n->callee);
+		return (qn_kept){.storage = i == 0 ? QN_KEPT_PCM : QN_KEPT_NOISE, .sound = root};
+	const qn_quant_opts own = qn_kept_options(own_kept, opts, n->callee);
 	if (own.when != QN_STATIC)
 		return (qn_kept){.storage = QN_KEPT_WIDE};
 	return (qn_kept){.storage = own.activations == QN_STORAGE_I16 ? QN_KEPT_WIDE_RESULT
@@ -60,7 +63,8 @@ strengthen(qn_kept *as, qn_kept to)
 {
 	if (to.storage <= as->storage)
 		return false;
-	*as = to;
+	as->storage = to.storage;
+	as->sound = to.sound;
 	return true;
 }
 
@@ -76,7 +80,7 @@ kept_for(const qn_graph *g, const qn_kept *as, qn_id id, uint32_t i, const qn_qu
 
 		return carry != 0 && qn_kept_wide(&as[carry]) ? as[carry] : (qn_kept){0};
 	}
-	return passes_on(n, i, &as[id], &read) ? read : read_as(n, i, opts);
+	return passes_on(n, i, &as[id], &read) ? read : read_as(n, &as[id], i, opts);
 }
 
 static bool
@@ -105,7 +109,13 @@ const qn_kept *
 qn_kept_of(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
 {
 	qn_kept *as = QN_NEW(a, qn_kept, g->n);
+	const bool *accumulates =
+		opts->scheme == QN_SCHEME_RFC || opts->activations == QN_STORAGE_I16
+			? NULL
+			: qn_accumulates(g, a);
 
+	for (qn_id id = 1; accumulates != NULL && id < g->n; id++)
+		as[id].accumulates = accumulates[id];
 	while (sweep(g, as, opts))
 		continue;
 	/* the caller of a network keeps its states, but does not read them */
@@ -116,6 +126,27 @@ qn_kept_of(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
 			state->storage = QN_KEPT_WIDE;
 	}
 	return as;
+}
+
+qn_quant_opts
+qn_kept_options(const qn_kept *k, const qn_quant_opts *opts, const qn_graph *composite)
+{
+	qn_quant_opts own = qn_recipe_for_graph(opts, composite);
+
+	if (!k->accumulates || own.says_activations || own.when != QN_STATIC)
+		return own;
+	own.activations = QN_STORAGE_I16;
+	own.per_axis = false;
+	return own;
+}
+
+bool
+qn_kept_accumulate(const qn_kept *k, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (k[i].accumulates)
+			return true;
+	return false;
 }
 
 bool

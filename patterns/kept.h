@@ -17,10 +17,16 @@ typedef enum qn_kept_storage {
 typedef struct qn_kept {
 	qn_kept_storage storage;
 	const qn_node *sound; /* QN_KEPT_NOISE: the log_mel, whose result has the same parameters */
+	bool accumulates; /* a composite that adds up what a loop or a state holds (accumulate.h) */
 } qn_kept;
 
 /* By value of g, a partitioned graph. */
 const qn_kept *qn_kept_of(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts);
+/* The options of a composite: of its rules, or 16 bits where it accumulates and no rule of its op or name says otherwise. */
+qn_quant_opts qn_kept_options(const qn_kept *k, const qn_quant_opts *opts,
+			      const qn_graph *composite);
+/* Whether one of n values accumulates. */
+bool qn_kept_accumulate(const qn_kept *k, size_t n);
 /* Whether a result, or what a loop or a state holds, is to have 16 bits. */
 bool qn_kept_wide(const qn_kept *k);
 

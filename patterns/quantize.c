@@ -202,11 +202,12 @@ static qn_id
 write_call(qn_model *m, qn_matcher *s, qn_graph *dst, const qn_quant_opts *opts, const qn_graph *g,
 	   const qn_node *call, const qn_kept *as, const qn_id *map, const qn_part ***last)
 {
-	qn_quant_opts own = qn_recipe_for_graph(opts, call->callee);
+	qn_quant_opts own = qn_kept_options(as, opts, call->callee);
 	const qn_id first = dst->n;
 
 	if (!qn_recipe_agrees(opts->recipe, call->callee, call->name))
 		return 0;
+	own.mixes = opts->mixes || (opts->accumulates && (as->accumulates || qn_kept_wide(as)));
 	own.wide_result = qn_kept_wide(as) && !is_table(call->callee);
 	qn_id y = qn_quantize_call(m, s, dst, &own, call, map);
 
@@ -296,8 +297,9 @@ qn_quantize_model(qn_model *m, const qn_quant_opts *like)
 				 "quantize takes a partitioned float graph; this one is %s",
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_recipe_check(opts->recipe, g)); /* partition may have run without it */
-	own.mixes = qn_recipe_mixes(opts->recipe, g);
 	const qn_kept *as = qn_kept_of(g, m->scratch, opts);
+	own.mixes = qn_recipe_mixes(opts->recipe, g);
+	own.accumulates = qn_kept_accumulate(as, g->n);
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 

@@ -17,7 +17,7 @@ carry(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map, const q
 	const bool real = opts->scheme != QN_SCHEME_RFC && qn_type_is_f32(n.type);
 
 	own.per_axis = false;
-	if (opts->mixes && as != NULL && qn_kept_wide(as))
+	if ((opts->mixes || opts->accumulates) && as != NULL && qn_kept_wide(as))
 		own.activations = QN_STORAGE_I16;
 	if (real)
 		in[0] = qn_quantize_real(m, dst, in[0], n.name, "carry", &own);

@@ -30,6 +30,7 @@ typedef struct qn_quant_opts {
 	qn_scheme scheme;
 	bool per_tensor_weights; /* one scale for a weight tensor instead of one per output channel */
 	qn_storage activations; /* rfc: not u8, which has no symmetric range */
+	bool says_activations;  /* … by a rule of a recipe for an op or a name */
 	bool automatic;         /* … which is i8, unless the outputs need i16 (driver/widen.h) */
 	bool per_axis; /* activations with a scale for each index of their last axis, their channels */
 	qn_scale_time when;
@@ -44,7 +45,8 @@ typedef struct qn_quant_opts {
 	const struct qn_skip *skip;     /* of partition; NULL: nothing */
 	const struct qn_recipe *recipe; /* NULL: none */
 	bool has_recipe;                /* some of its rules are from a text */
-	bool mixes;             /* of a recipe: each match gives its result parameters of its own */
+	bool mixes;       /* of a recipe: each match gives its result parameters of its own */
+	bool accumulates; /* … so do those that read or write what is added up from step to step */
 	bool wide_result;       /* … in 16 bits, as something reads it so */
 	qn_explain_fn *explain; /* NULL: none */
 	void *explain_user;

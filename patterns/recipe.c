@@ -39,6 +39,7 @@ apply(const qn_recipe *r, size_t i, qn_quant_opts *out)
 	if (rule->has_activations && rule->when == QN_STATIC) {
 		out->activations = rule->activations;
 		out->automatic = rule->automatic;
+		out->says_activations = rule->op != NULL || rule->name != NULL;
 		out->per_axis = rule->per_axis;
 	}
 	if (rule->has_activations)

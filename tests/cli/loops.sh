@@ -119,12 +119,22 @@ for fault in 'first:/qn_loop_slice(&/s/, \(s + [0-9]*\));$/&\n*(\1) ^= 1;/' \
 	! fault/t >stdout 2>&1 && grep -q "${fault%%:*} run of step" stdout || fail "fault in the ${fault%%:*} run" 'it is not found' stdout
 done
 
+# What the cell adds up has 16 bits, whatever type all layers have, unless a rule for its layers says otherwise.
+for how in 'i16 --activations u8' 'i16 --activations auto --calib x.npy' 'i16 {"activations": "i8"}' 'i8 {"name": "cn", "activations": "i8"}, {"name": "keep", "activations": "i8"}'; do
+	printf '{"rules": [%s]}' "${how#* }" >rule.json
+	case $how in *{*) option='--recipe rule.json' ;; *) option=${how#* } ;; esac
+	good "cell of ${how#* }" opt -q lstm.qir $option --stop-after quantize -o cell.qir
+	grep -q "cn.a = quantize .*<${how%% *}:" cell.qir || fail "cell of ${how#* }" 'it is stored otherwise' cell.qir
+done
+good 'u8 beside a cell of i16' compile -q lstm.qir --calib x.npy --activations u8 --self-test 8 -o cell
+self_test cell LSTM
+
 # A device sends both CRCs of a step in a loop: lstm.qir is over 200 steps now.
 good device compile -q lstm.qir --calib x.npy --validation -o device
 cases=$((cases + 1))
 "${CC:-cc}" -std=c99 -O1 -DLSTM_TRACE -DLSTM_DEVICE_MAIN device/lstm.c device/lstm_weights.c device/lstm_device.c -o device/run 2>stderr || fail device 'it does not compile' stderr
 good validate validate device --data x.npy --device device/run
-grep -q '^steps  *50 of 50 equal' stdout || fail validate 'it does not compare all traces' stdout
+grep -q '^steps  *60 of 60 equal' stdout || fail validate 'it does not compare all traces' stdout
 
 for what in weights lines symbols; do
 	same "$what of 50 steps" ${what}5 ${what}50
