@@ -131,3 +131,28 @@ qn_mask_end(qn_mask kind, double least, bool only_zeros)
 		return least - BELOW_LIMIT;
 	return least - (only_zeros ? BELOW_ZEROS : BELOW_OPERAND);
 }
+
+const qn_tensor *
+qn_mask_bounded(qn_arena *a, const qn_tensor *from, qn_mask kind)
+{
+	const int64_t n = qn_type_count(from->type);
+	double least = 0, most = 0, end = QN_MASK_LEAST_FACTOR;
+	void *data;
+
+	for (int64_t i = 0; i < n; i++) {
+		const double v = qn_tensor_f64(from, i);
+
+		least = v > (double)QN_MASKED ? fmin(least, v) : least;
+		most = fmax(most, v);
+	}
+	if (kind == QN_MASK_OPERAND)
+		end = qn_mask_end(kind, least, !(least < 0 || most > 0));
+	qn_tensor *to = qn_tensor_new(a, from->type, &data);
+	for (int64_t i = 0; i < n; i++) {
+		const double v = qn_tensor_f64(from, i);
+
+		qn_store_f64(data, from->type->elem->plain, i,
+			     v > (double)QN_MASKED ? v : fmax(v, end));
+	}
+	return to;
+}

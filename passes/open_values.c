@@ -14,6 +14,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "calibrate/mask.h"
 #include "passes/passes.h"
 #include "passes/requantize.h"
 #include "patterns/quantizing.h"
@@ -32,6 +33,7 @@ typedef struct open_values {
 	const qn_elem **stored; /* by id: the quantized values that it is computed from */
 	bool *pair_reads;       /* by id: a node that computes in float, and is left, reads it */
 	bool *multiplied;       /* by id: a product with weights reads it, moved or not */
+	const qn_mask *mask;    /* by id: what it stands for before a softmax */
 	bool *levels;           /* by id: its scale is computed at run time, moved or not */
 } open_values;
 
@@ -322,6 +324,8 @@ write_pairs(const open_values *s, size_t *nsymbol)
 		for (uint32_t i = 0; i < n.nin; i++)
 			in[i] = (n.op == QN_OP_quantize ? map : pair)[n.in[i]];
 		n.in = in;
+		if (n.op == QN_OP_const && is_f32(&n) && s->mask[id] != QN_MASK_NONE)
+			n.value = qn_mask_bounded(m->arena, n.value, s->mask[id]);
 		map[id] = pair[id] = qn_graph_add(dst, &n);
 		if (map[id] != 0 && s->open[id])
 			pair[id] = write_pair(s, dst, id, map[id], nsymbol);
@@ -349,6 +353,7 @@ qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair, size_t *
 			 .stored = QN_NEW(m->scratch, const qn_elem *, g->n),
 			 .pair_reads = QN_NEW(m->scratch, bool, g->n),
 			 .multiplied = QN_NEW(m->scratch, bool, g->n),
+			 .mask = qn_mask_values(g, m->scratch),
 			 .levels = QN_NEW(m->scratch, bool, g->n)};
 
 	*npair = *nsymbol = 0;

@@ -155,6 +155,57 @@ matrices(void)
 	return ends("r", 0.02, 128);
 }
 
+/* The softmax of masked scores, in whole steps of 1/256. */
+static double
+masked_softmax(const char *scores)
+{
+	onx_int(file, "axis", 3);
+	onx_node(file, "Softmax", scores, "p");
+	return 1 / 256.0 + ends("p", 1 / 256.0, 0); /* a step of scores of 8 bits, and one of y */
+}
+
+/* An attention's mask, as exporters write it: (1 - kept) * -3.4e38 is added to the scores. */
+static double
+computed_mask(void)
+{
+	image();
+	conv("d", "c");
+	scalar("half", ONX_FLOAT, 0.11);
+	onx_node(file, "Greater", "d,half", "g");
+	onx_int(file, "to", ONX_FLOAT);
+	onx_node(file, "Cast", "g", "k");
+	scalar("one", ONX_FLOAT, 1.0);
+	onx_node(file, "Sub", "one,k", "o");
+	scalar("low", ONX_FLOAT, -3.4028234663852886e38);
+	onx_node(file, "Mul", "o,low", "m");
+	onx_node(file, "Add", "c,m", "s");
+	return masked_softmax("s");
+}
+
+/* A constant one, beside a bias by position. */
+static double
+constant_mask(void)
+{
+	image();
+	conv("d", "c");
+	onx_floats(file, "m", "5", (const float[]){0.25f, -INFINITY, 0, -3.4e38f, -0.5f});
+	onx_node(file, "Add", "c,m", "s");
+	return masked_softmax("s");
+}
+
+/* What is left out by a Where. */
+static double
+chosen_mask(void)
+{
+	image();
+	conv("d", "c");
+	scalar("half", ONX_FLOAT, 0.11);
+	onx_node(file, "Greater", "d,half", "g");
+	scalar("low", ONX_FLOAT, -1e9);
+	onx_node(file, "Where", "g,c,low", "s");
+	return masked_softmax("s");
+}
+
 static const struct {
 	const char *name;
 	double (*build)(void);
@@ -170,6 +221,9 @@ static const struct {
 	{"signed_values", signed_values, true},
 	{"all_zero", all_zero, false},
 	{"matrices", matrices, false},
+	{"computed_mask", computed_mask, true},
+	{"constant_mask", constant_mask, true},
+	{"chosen_mask", chosen_mask, true},
 };
 
 static void
