@@ -95,8 +95,37 @@ average_of_channels(qn_rw *rw, const qn_match *m, qn_id x, const qn_elem *unit)
 			 qn_rw_node(rw, m->root)->type);
 }
 
-/* Averages are rounded to quantized values of x before the requantize: left out where that is
- * not wanted. */
+/* Whether a pool has one window, which is all of each channel. */
+static bool
+is_global(const qn_rw *rw, qn_id pool, const qn_type *x)
+{
+	const qn_node *n = qn_rw_node(rw, pool);
+	bool all = n->op == QN_OP_avg_pool && x->rank == 4;
+
+	for (int i = 0; all && i < 2; i++)
+		all = n->attr->pool.kernel[i] == x->dim[1 + i] && n->type->dim[1 + i] == 1 &&
+		      n->attr->pool.dilation[i] == 1;
+	for (int i = 0; all && n->attr->pool.padding == QN_PADDING_explicit && i < 4; i++)
+		all = n->attr->pool.pad[i] == 0;
+	return all;
+}
+
+/* quantize(global_avg_pool(x)): its sum is divided and rescaled in one step */
+static qn_id
+average_of_all(qn_rw *rw, const qn_match *m)
+{
+	const qn_id x = m->at[X];
+	const qn_id y =
+		qn_rw_add(rw, QN_OP_global_avg_pool, qn_rw_name(rw, m->at[OP]), 1, &x, NULL, NULL);
+
+	return y != 0 ? qn_rqz_quantize(rw, y, qn_rw_node(rw, m->root)->type->elem,
+					qn_rw_name(rw, m->root))
+		      : 0;
+}
+
+/* Averages are rounded to quantized values of x before the requantize: left out where that is not wanted.  A file that came
+ * quantized says what the result has room for: there they are in 16 bits if it has finer steps.  Where the scales were
+ * chosen here, memory of twice the size is not what 8 bits are for. */
 qn_id
 qn_rqz_average(qn_rw *rw, const qn_match *m)
 {
@@ -117,9 +146,13 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 		if (unit != NULL && is_as_coarse(rw, qn_rw_node(rw, m->root)->type->elem, e))
 			return average_of_channels(rw, m, x, unit);
 	}
+	const bool fine = !is_as_coarse(rw, qn_rw_node(rw, m->root)->type->elem, e);
+	if (fine && is_global(rw, m->at[OP], qn_rw_node(rw, m->at[X])->type))
+		return average_of_all(rw, m);
 	x = qn_rqz_aligned(rw, x);
 	e = x != 0 ? qn_rw_node(rw, x)->type->elem : e;
-	if (e->bits <= 8 && qn_rw_node(rw, m->root)->type->elem->bits > 8)
+	if (e->bits <= 8 && ((fine && qn_came_quantized(qn_rw_model(rw))) ||
+			     qn_rw_node(rw, m->root)->type->elem->bits > 8))
 		x = qn_rqz_stored_as(rw, x, 16, true); /* rounded to finer steps */
 	return narrowed(rw, m, x);
 }
