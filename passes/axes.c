@@ -22,7 +22,11 @@
 #include "ir/foreign_names.h"
 #include "runtime/interp.h"
 
-enum { ROOT, X, MAX_CASTS = 4 };
+enum {
+	ROOT,
+	X,
+	MAX_CASTS = 8
+}; /* of a weight that integers limit: dequantize, scast (4), clamp, quantize */
 
 qn_list
 qn_ax_inverse(const qn_list *p)
@@ -51,12 +55,18 @@ qn_ax_is_free(const qn_type *from, const qn_list *p)
 	return true;
 }
 
+static bool
+is_cast(const qn_node *n)
+{
+	return qn_opinfo_of(n)->behaviour == QN_EDGE || n->op == QN_OP_clamp;
+}
+
 bool
 qn_ax_is_const(const qn_rw *rw, qn_id id)
 {
 	const qn_node *n = qn_rw_node(rw, id);
 
-	for (int i = 0; i < MAX_CASTS && qn_opinfo_of(n)->behaviour == QN_EDGE; i++)
+	for (int i = 0; i < MAX_CASTS && is_cast(n); i++)
 		n = qn_rw_node(rw, n->in[0]);
 	return n->op == QN_OP_const;
 }
@@ -311,6 +321,7 @@ merge_reshapes(qn_rw *rw, const qn_match *m)
 
 #define OF_CONST(op_) QN_P_OP(op_, ROOT, QN_P_ARGS(QN_P_CONST(X)))
 #define OF_CAST(op_) QN_P_OP(op_, ROOT, QN_P_ARGS(QN_P_CLASS(QN_EDGE, X)))
+#define OF_CLAMP(op_) QN_P_OP(op_, ROOT, QN_P_ARGS(QN_P_OPN(clamp, X)))
 #define OF_ANY(op_) QN_P_OP(op_, ROOT, QN_P_ARGS(QN_P_ANY(X)))
 
 static const qn_rule sinking[] = {
@@ -318,6 +329,8 @@ static const qn_rule sinking[] = {
 	{"fold-reshape", OF_CONST(reshape), fold_move},
 	{"lift-transpose", OF_CAST(transpose), lift_from_cast},
 	{"lift-reshape", OF_CAST(reshape), lift_from_cast},
+	{"lift-transpose", OF_CLAMP(transpose), lift_from_cast},
+	{"lift-reshape", OF_CLAMP(reshape), lift_from_cast},
 	{"merge-transposes", OF_ANY(transpose), merge_transposes},
 	{"sink-transpose",
 	 QN_P_TEST(ROOT, QN_P_ANY(QN_NO_SLOT), .kind = QN_TEST_WHERE, .where = reads_transpose),

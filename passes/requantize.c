@@ -32,6 +32,8 @@
 
 static const qn_rule rules[] = {
 	{"fold-constant", Q(QN_P_CONST(X)), qn_rqz_fold},
+	{"fold-constant", QN_P_OP(scast, ROOT, QN_P_ARGS(QN_P_CONST(X))), qn_rqz_fold_integers},
+	{"fold-constant", QN_P_OP(clamp, ROOT, QN_P_ARGS(QN_P_CONST(X))), qn_rqz_fold_integers},
 	{"integer-cast", QN_P_OPN(cast, ROOT), qn_rqz_cast},
 	{"cast-back", QN_P_OPN(cast, ROOT), qn_rqz_cast_back},
 	{"regroup", QN_P_OPN(reshape, ROOT), qn_rqz_regroup},

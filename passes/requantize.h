@@ -205,6 +205,7 @@ qn_rule_fn qn_rqz_rescale;
 qn_rule_fn qn_rqz_compute, qn_rqz_compare, qn_rqz_compare_constant, qn_rqz_index;
 qn_rule_fn qn_rqz_join, qn_rqz_merge, qn_rqz_drop_identity, qn_rqz_drop_clamp, qn_rqz_scast_back;
 qn_rule_fn qn_rqz_fold;
+qn_rule_fn qn_rqz_fold_integers;
 qn_rule_fn qn_rqz_product, qn_rqz_bias;
 qn_rule_fn qn_rqz_dynamic_values, qn_rqz_dynamic_bias, qn_rqz_dynamic_result;
 qn_rule_fn qn_rqz_sink;

@@ -11,6 +11,7 @@
 
 #include "ir/diag.h"
 #include "passes/requantize.h"
+#include "runtime/interp.h"
 
 /* Of 64 bits; beyond it quantization saturates (qn_quantize_value). */
 #define MOST_BIAS (INT64_C(1) << 40)
@@ -44,6 +45,22 @@ qn_rqz_fold(qn_rw *rw, const qn_match *m)
 		return 0;
 	}
 	return qn_rw_const(rw, name, quantized);
+}
+
+/* scast(const), clamp(const) -> const: weights that a file limits to fewer integers, as Brevitas does */
+qn_id
+qn_rqz_fold_integers(qn_rw *rw, const qn_match *m)
+{
+	qn_model *model = qn_rw_model(rw);
+	const qn_node *n = qn_rw_node(rw, m->root);
+	const qn_tensor *in = qn_rw_node(rw, m->at[X])->value;
+	qn_tensor *value;
+
+	if (qn_eval_node(qn_rw_graph(rw), n, &in, model->arena, &value) != QN_OK) {
+		qn_rw_fail(rw, QN_EINVALID);
+		return 0;
+	}
+	return qn_rw_const(rw, qn_rw_name(rw, m->root), value);
 }
 
 /* ---- room for the bias ---- */
