@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "ir/buf.h"
+#include "ir/diag.h"
 
 enum { MOST_OUT = 1 << 24 }; /* elements of the result along an axis */
 
@@ -129,7 +130,7 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 	for (int32_t i = 0; ok && i < count; i++) {
 		qn_resize_axis *a = &j->axis[axes[i]];
 		double s = by_size ? sizes[i] / (double)a->in : scales[i];
-		double out = by_size ? sizes[i] : floor((double)a->in * s);
+		double out = by_size ? sizes[i] : floor((double)((float)a->in * (float)s));
 		ok = s > 0 && out >= 1 && out <= MOST_OUT;
 		if (!ok)
 			break;
@@ -153,6 +154,30 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 					 "scales or sizes must be given, one per axis, and the "
 					 "result must have elements");
 	return ok;
+}
+
+/* Corners are aligned for a length of scale * in, as ONNX's own tests have it; PyTorch and ONNX Runtime take the length
+ * of the result, which is whole. */
+static void
+warn_of_corners(qn_onnx *o, const job *j)
+{
+	for (int32_t i = 0; j->r.place == QN_PLACE_ALIGN_CORNERS && i < j->rank; i++) {
+		const qn_resize_axis *a = &j->axis[i];
+		const double length = a->scale * (double)a->in, whole = (double)a->out;
+
+		if (a->out > 1 && fabs(length - whole) > 1e-3)
+			qn_warn(o->im.m->env, "import.corners", qn_importer_place(&o->im),
+				"corners are aligned for %lld * %g = %g elements, as ONNX defines "
+				"it, where PyTorch and ONNX Runtime align them for %lld; positions "
+				"differ by up to %g: give sizes instead of scales, [.., %lld, "
+				"..]",
+				(long long)a->in, a->scale, length, (long long)a->out,
+				floor(100 * (double)(a->in - 1) *
+					      fabs((whole - 1) / (length - 1) - 1) +
+				      0.5) /
+					100,
+				(long long)a->out);
+	}
 }
 
 /* ---- as one operator ---- */
@@ -317,6 +342,7 @@ resize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	}
 	if (!read_sizes(o, n, &j))
 		return;
+	warn_of_corners(o, &j);
 	bool pick_only = j.r.kind == QN_RESIZE_NEAREST && j.r.place != QN_PLACE_TF_CROP;
 	qn_id x = pick_only ? n->in[0] : real_of(o, n->in[0]);
 	qn_id image = as_image(o, x, &j);

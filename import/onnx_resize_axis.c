@@ -4,24 +4,31 @@
 
 #include <math.h>
 
+/* Where k of the result is in the input, to f32, of which the scale of a file is: 8 / 1.6 is 5 there. */
+static double
+over_scale(double k, double scale)
+{
+	return (double)(float)(k / scale);
+}
+
 double
 qn_resize_at(const qn_resize *r, const qn_resize_axis *x, int64_t i, bool *outside)
 {
 	double in = (double)x->in, length = x->scale * in, k = (double)i;
-	double half = (k + 0.5) / x->scale - 0.5;
+	double half = over_scale(k + 0.5, x->scale) - 0.5;
 	bool one = length >= 1 && length <= 1;
 	double at;
 
 	*outside = false;
 	switch (r->place) {
 	case QN_PLACE_ASYMMETRIC:
-		return k / x->scale;
+		return over_scale(k, x->scale);
 	case QN_PLACE_ALIGN_CORNERS:
 		return one ? 0 : k * (in - 1) / (length - 1);
 	case QN_PLACE_PYTORCH_HALF_PIXEL:
 		return one ? 0 : half;
 	case QN_PLACE_TF_HALF_PIXEL_NN:
-		return (k + 0.5) / x->scale;
+		return over_scale(k + 0.5, x->scale);
 	case QN_PLACE_HALF_PIXEL_SYMMETRIC:
 		return in / 2 * (1 - (double)x->out / length) + half;
 	case QN_PLACE_TF_CROP:

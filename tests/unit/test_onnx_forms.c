@@ -194,6 +194,54 @@ test_old_resize(void **state)
 	GIVES(V(1, 2, 3, 4), 0, 1, 3);
 }
 
+/* Lengths and places are computed in f32: 10 * 2.3 is 23, and 8 / 1.6 is 5 there, but not in double. */
+static void
+test_places_in_f32(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,1,1,10");
+	onx_floats(file, "s", "4", (const float[]){1, 1, 1, 2.3f});
+	onx_string(file, "coordinate_transformation_mode", "asymmetric");
+	onx_string(file, "nearest_mode", "floor");
+	onx_node(file, "Resize", "x,,s", "y");
+	onx_output(file, "y");
+	import(13);
+	output_is("tensor<1x1x1x23xf32>");
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "1,1,1,10");
+	onx_floats(file, "s", "4", (const float[]){1, 1, 1, 1.6f});
+	onx_string(file, "coordinate_transformation_mode", "asymmetric");
+	onx_string(file, "nearest_mode", "floor");
+	onx_node(file, "Resize", "x,,s", "y");
+	onx_output(file, "y");
+	import(13);
+	GIVES(V(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), 0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 5, 6, 6, 7, 8, 8, 9);
+}
+
+/* Corners are aligned for scale * in, and what other tools do is told: they align 4 * 1.4 = 5.6 for 5. */
+static void
+test_fractional_corners(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,1,1,4");
+	onx_floats(file, "s", "4", (const float[]){1, 1, 1, 1.5f});
+	onx_string(file, "coordinate_transformation_mode", "align_corners");
+	onx_node(file, "Resize", "x,,s", "y");
+	onx_output(file, "y");
+	import(13);
+	assert_int_equal(rg->diags.n, 0);
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "1,1,1,4");
+	onx_floats(file, "s", "4", (const float[]){1, 1, 1, 1.4f});
+	onx_string(file, "coordinate_transformation_mode", "align_corners");
+	onx_node(file, "Resize", "x,,s", "y");
+	onx_output(file, "y");
+	import(13);
+	assert_int_equal(rg->diags.n, 1);
+	assert_string_equal(rg->diags.item[0].id, "import.corners");
+	qn_diags_clear(&rg->env, &rg->diags);
+}
+
 /* Of an odd difference more is at the end: 1 too few, 3 too many, 3 too few. */
 static void
 test_center(void **state)
@@ -335,6 +383,8 @@ main(void)
 		TEST(test_norms_of_integers),
 		TEST(test_prelu_of_integers),
 		TEST(test_old_resize),
+		TEST(test_places_in_f32),
+		TEST(test_fractional_corners),
 		TEST(test_center),
 		TEST(test_batch_statistics),
 		TEST(test_parameters_of_activations),
