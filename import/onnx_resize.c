@@ -156,6 +156,13 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 	return ok;
 }
 
+/* For a message. */
+static double
+rounded(double v)
+{
+	return floor(1e4 * v + 0.5) / 1e4;
+}
+
 /* Corners are aligned for a length of scale * in, as ONNX's own tests have it; PyTorch and ONNX Runtime take the length
  * of the result, which is whole. */
 static void
@@ -169,13 +176,10 @@ warn_of_corners(qn_onnx *o, const job *j)
 			qn_warn(o->im.m->env, "import.corners", qn_importer_place(&o->im),
 				"corners are aligned for %lld * %g = %g elements, as ONNX defines "
 				"it, where PyTorch and ONNX Runtime align them for %lld; positions "
-				"differ by up to %g: give sizes instead of scales, [.., %lld, "
-				"..]",
-				(long long)a->in, a->scale, length, (long long)a->out,
-				floor(100 * (double)(a->in - 1) *
-					      fabs((whole - 1) / (length - 1) - 1) +
-				      0.5) /
-					100,
+				"differ by up to %g: give sizes instead of scales, [.., %lld, ..]",
+				(long long)a->in, rounded(a->scale), rounded(length),
+				(long long)a->out,
+				rounded((double)(a->in - 1) * fabs((whole - 1) / (length - 1) - 1)),
 				(long long)a->out);
 	}
 }

@@ -236,7 +236,7 @@ test_fractional_corners(void **state)
 	onx_string(file, "coordinate_transformation_mode", "align_corners");
 	onx_node(file, "Resize", "x,,s", "y");
 	onx_output(file, "y");
-	import(13);
+	assert_int_equal(import_from(NULL, 13), QN_OK);
 	assert_int_equal(rg->diags.n, 1);
 	assert_string_equal(rg->diags.item[0].id, "import.corners");
 	qn_diags_clear(&rg->env, &rg->diags);
