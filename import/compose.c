@@ -82,11 +82,24 @@ qn_importer_channels_first(qn_importer *im, qn_id x)
 	return qn_importer_transpose(im, x, perm);
 }
 
+/* What a float value is as a truth value: whether it is not 0, which has integer arithmetic. */
+static qn_id
+as_truth(qn_importer *im, qn_id x)
+{
+	const qn_node *n = qn_graph_node(im->g, x);
+
+	if (n->op == QN_OP_cast && qn_importer_type(im, n->in[0])->elem->plain == QN_PLAIN_bool)
+		return n->in[0];
+	return qn_importer_binary(im, QN_OP_not_equal, x, qn_importer_f32(im, 0));
+}
+
 qn_id
 qn_importer_cast(qn_importer *im, qn_id x, qn_plain to)
 {
 	if (x == 0)
 		return 0;
+	if (to == QN_PLAIN_bool && qn_type_is_f32(qn_importer_type(im, x)))
+		return as_truth(im, x);
 	const qn_type *type = qn_importer_type(im, x);
 	const qn_type *want =
 		qn_type_with_elem(&im->m->types, type, qn_elem_plain(&im->m->types, to));

@@ -93,6 +93,30 @@ quantize_operands(void *user, qn_quantizing *b, const qn_match *m)
 	return qn_qb_op(b, root->op, root->name, root->nin, in, root->attr);
 }
 
+/* Both operands in the parameters of the first one that varies, for the range of both: what is equal has equal
+ * integers. */
+static qn_id
+quantize_equal(void *user, qn_quantizing *b, const qn_match *m)
+{
+	const qn_node *root = qn_qb_root(b);
+	qn_graph *g = qn_qb_graph(b);
+	const uint32_t first = qn_graph_node(g, qn_qb_input(b, 0))->op == QN_OP_const ? 1 : 0;
+	qn_id in[2], x = qn_qb_input(b, 1 - first);
+
+	(void)user;
+	(void)m;
+	in[first] = qn_qb_quantize_tensor(b, qn_qb_input(b, first), root->name,
+					  operand_name(root, first));
+	if (in[first] == 0)
+		return 0;
+	in[1 - first] = qn_graph_op(g, QN_OP_quantize, NULL, 1, &x, NULL,
+				    qn_type_with_elem(&b->m->types, qn_graph_node(g, x)->type,
+						      qn_graph_node(g, in[first])->type->elem));
+	for (uint32_t i = 0; i < 2; i++)
+		in[i] = qn_qb_dequantize(b, in[i], NULL);
+	return qn_qb_op(b, root->op, root->name, 2, in, root->attr);
+}
+
 /* The exponent e as the integer 1 or -1 of scale |e|. */
 static qn_id
 quantize_pow(void *user, qn_quantizing *b, const qn_match *m)
@@ -221,6 +245,8 @@ static const qn_qpattern standard[] = {
 	ROW("mfcc", QN_P_OPN(mfcc, ANCHOR), accept_f32, quantize_sound),
 	ROW("table", QN_P_OPN(gather, ANCHOR), qn_accept_table, qn_quantize_table),
 	/* one for each behaviour of the op table that needs parameters of its own */
+	ROW("equal", QN_P_OPN(equal, ANCHOR), accept_f32, quantize_equal),
+	ROW("not_equal", QN_P_OPN(not_equal, ANCHOR), accept_f32, quantize_equal),
 	ROW("mix", QN_P_CLASS(QN_MIX, ANCHOR), accept_f32, quantize_operands),
 	ROW("lut", QN_P_CLASS(QN_LUT, ANCHOR), accept_lut, quantize_lut),
 	ROW("mean", QN_P_CLASS(QN_MEAN, ANCHOR), accept_f32, quantize_operands),

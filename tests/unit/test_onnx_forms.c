@@ -179,6 +179,29 @@ test_prelu_of_integers(void **state)
 	GIVES(V(-5, -5, 4, 0), 0, -10, -15, 4, 0);
 }
 
+/* Whether a float is a truth is a comparison, which has integer arithmetic; a truth that was a number is what it was. */
+static void
+test_floats_as_truths(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "4");
+	onx_int(file, "to", ONX_BOOL);
+	onx_node(file, "Cast", "x", "y");
+	onx_output(file, "y");
+	import(13);
+	assert_int_equal(qn_graph_node(rg->g, rg->g->output[0].value)->op, QN_OP_not_equal);
+	GIVES(V(0, -2, 0.25, -0.0), 0, 0, 1, 1, 0);
+	another_file();
+	onx_input(file, "x", ONX_BOOL, "2");
+	onx_int(file, "to", ONX_FLOAT);
+	onx_node(file, "Cast", "x", "f");
+	onx_int(file, "to", ONX_BOOL);
+	onx_node(file, "Cast", "f", "y");
+	onx_output(file, "y");
+	import(13);
+	assert_int_equal(rg->g->output[0].value, rg->g->input[0]);
+}
+
 /* ---- places ---- */
 
 /* Before set 11 a smaller result takes what lies above its place: 1 / 0.6 = 1.67. */
@@ -382,6 +405,7 @@ main(void)
 		TEST(test_tile_no_times),
 		TEST(test_norms_of_integers),
 		TEST(test_prelu_of_integers),
+		TEST(test_floats_as_truths),
 		TEST(test_old_resize),
 		TEST(test_places_in_f32),
 		TEST(test_fractional_corners),
