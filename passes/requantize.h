@@ -199,6 +199,8 @@ const qn_elem *qn_rqz_along_axis(qn_model *m, const qn_elem *e, int32_t axis, si
 
 /* The rules' callbacks, by file. */
 qn_rule_fn qn_rqz_hoist, qn_rqz_hoist_part, qn_rqz_shrink, qn_rqz_average;
+/* requantize(op(x)): the op of a match, then the parameters of its quantize. */
+qn_id qn_rqz_narrowed(qn_rw *rw, const qn_match *m, qn_id x);
 qn_rule_fn qn_rqz_leaky;
 qn_rule_fn qn_rqz_cast, qn_rqz_cast_back; /* requantize_cast.c */
 qn_rule_fn qn_rqz_rescale;

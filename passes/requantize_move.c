@@ -34,9 +34,8 @@ qn_rqz_quantize(qn_rw *rw, qn_id x, const qn_elem *e, const char *name)
 	return type != NULL ? qn_rw_add(rw, QN_OP_quantize, name, 1, &x, NULL, type) : 0;
 }
 
-/* requantize(op(x)) */
-static qn_id
-narrowed(qn_rw *rw, const qn_match *m, qn_id x)
+qn_id
+qn_rqz_narrowed(qn_rw *rw, const qn_match *m, qn_id x)
 {
 	const qn_node *q = qn_rw_node(rw, m->root);
 	const qn_node *op = qn_rw_node(rw, m->at[OP]);
@@ -56,105 +55,7 @@ qn_rqz_shrink(qn_rw *rw, const qn_match *m)
 	if (!qn_rqz_narrow(qn_rw_node(rw, m->at[X])->type->elem))
 		return qn_rw_decline(
 			rw, "the quantized values are wider than 16 bits or have several scales");
-	return narrowed(rw, m, m->at[X]);
-}
-
-/* Whether no channel of the result has much finer steps than the values e that are averaged: then a
- * rounding to these would cost what the result has room for. */
-static bool
-is_as_coarse(const qn_rw *rw, const qn_elem *result, const qn_elem *e)
-{
-	const qn_types *t = &qn_rw_model(rw)->types;
-	double from, to;
-	int64_t zp;
-
-	for (size_t i = 0; i < qn_elem_nparams(e); i++) {
-		qn_elem_param(t, e, i, &from, &zp);
-		qn_elem_param(t, result, qn_elem_nparams(result) > i ? i : 0, &to, &zp);
-		if (to < 0.75 * from)
-			return false;
-	}
-	return true;
-}
-
-/* requantize(op(x)), of windows within channels: their integers are averaged under one scale */
-static qn_id
-average_of_channels(qn_rw *rw, const qn_match *m, qn_id x, const qn_elem *unit)
-{
-	const qn_elem *e = qn_rw_node(rw, x)->type->elem;
-	const qn_node *op = qn_rw_node(rw, m->at[OP]);
-	const qn_op kind = op->op;
-	const qn_attrs *attr = op->attr;
-	qn_id y = qn_rqz_relabel(rw, x, unit);
-
-	y = y != 0 ? qn_rw_add(rw, kind, qn_rw_name(rw, m->at[OP]), 1, &y, attr, NULL) : 0;
-	y = qn_rqz_relabel(rw, y, e);
-	if (y == 0 || qn_rw_node(rw, y)->type == qn_rw_node(rw, m->root)->type)
-		return y;
-	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, m->root), 1, &y, NULL,
-			 qn_rw_node(rw, m->root)->type);
-}
-
-/* Whether a pool has one window, which is all of each channel. */
-static bool
-is_global(const qn_rw *rw, qn_id pool, const qn_type *x)
-{
-	const qn_node *n = qn_rw_node(rw, pool);
-	bool all = n->op == QN_OP_avg_pool && x->rank == 4;
-
-	for (int i = 0; all && i < 2; i++)
-		all = n->attr->pool.kernel[i] == x->dim[1 + i] && n->type->dim[1 + i] == 1 &&
-		      n->attr->pool.dilation[i] == 1;
-	for (int i = 0; all && n->attr->pool.padding == QN_PADDING_explicit && i < 4; i++)
-		all = n->attr->pool.pad[i] == 0;
-	return all;
-}
-
-/* quantize(global_avg_pool(x)): its sum is divided and rescaled in one step */
-static qn_id
-average_of_all(qn_rw *rw, const qn_match *m)
-{
-	const qn_id x = m->at[X];
-	const qn_id y =
-		qn_rw_add(rw, QN_OP_global_avg_pool, qn_rw_name(rw, m->at[OP]), 1, &x, NULL, NULL);
-
-	return y != 0 ? qn_rqz_quantize(rw, y, qn_rw_node(rw, m->root)->type->elem,
-					qn_rw_name(rw, m->root))
-		      : 0;
-}
-
-/* Averages are rounded to quantized values of x before the requantize: left out where that is not wanted.  A file that came
- * quantized says what the result has room for: there they are in 16 bits if it has finer steps.  Where the scales were
- * chosen here, memory of twice the size is not what 8 bits are for. */
-qn_id
-qn_rqz_average(qn_rw *rw, const qn_match *m)
-{
-	const qn_rqz *s = qn_rw_user(rw);
-
-	if (s->opts->exact)
-		return qn_rw_decline(rw, "averages of quantized values are rounded, and only exact "
-					 "rules are enabled");
-	if (qn_rqz_skipped(rw, m->at[OP]))
-		return qn_rw_decline(rw, "it is to stay in float");
-	const qn_elem *e = qn_rqz_operand_elem(rw, m->at[X]);
-	if (e == NULL || !qn_rqz_supports(e))
-		return qn_rw_decline(rw, "its operand is not a dequantize of 8- or 16-bit values");
-	qn_id x = qn_rqz_operand(rw, m->at[X]);
-	if (x != 0 && qn_rw_node(rw, m->root)->type->elem->bits <= 8) {
-		const qn_elem *unit = qn_rqz_unit_elem(rw, x, e);
-
-		if (unit != NULL && is_as_coarse(rw, qn_rw_node(rw, m->root)->type->elem, e))
-			return average_of_channels(rw, m, x, unit);
-	}
-	const bool fine = !is_as_coarse(rw, qn_rw_node(rw, m->root)->type->elem, e);
-	if (fine && is_global(rw, m->at[OP], qn_rw_node(rw, m->at[X])->type))
-		return average_of_all(rw, m);
-	x = qn_rqz_aligned(rw, x);
-	e = x != 0 ? qn_rw_node(rw, x)->type->elem : e;
-	if (e->bits <= 8 && ((fine && qn_came_quantized(qn_rw_model(rw))) ||
-			     qn_rw_node(rw, m->root)->type->elem->bits > 8))
-		x = qn_rqz_stored_as(rw, x, 16, true); /* rounded to finer steps */
-	return narrowed(rw, m, x);
+	return qn_rqz_narrowed(rw, m, m->at[X]);
 }
 
 /* A part of a split, which a quantize after it passes in one step. */
