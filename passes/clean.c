@@ -364,6 +364,7 @@ qn_clean(qn_model *m)
 		QN_TRY(qn_fuse_activations(m, *g, g));
 		QN_TRY(qn_fuse_prelus(m, *g, g));
 		QN_TRY(qn_fuse_norms(m, *g, g));
+		QN_TRY(qn_fuse_l2_norms(m, *g, g));
 		QN_TRY(qn_fuse_magnitudes(m, *g, g));
 	}
 	return QN_OK;

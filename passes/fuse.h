@@ -17,6 +17,9 @@ qn_status qn_fuse_prelus(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST
 /* layer_norm and rms_norm over the last axes, with constant scales and biases (fuse_norm.c). */
 qn_status qn_fuse_norms(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
+/* l2_norm, and rms_norm of the last axis (fuse_l2_norm.c). */
+qn_status qn_fuse_l2_norms(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
+
 /* The square root of a sum of two squares, in other ops (fuse_magnitude.c). */
 qn_status qn_fuse_magnitudes(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
