@@ -15,7 +15,8 @@
 
 enum {
 	SAMPLES = 4, /* so few are not parted (trial.c) */
-	LEAST_DECIBEL = 11
+	LEAST_DECIBEL = 11,
+	LEAST_WIDE = 20 /* with 16 bits, where weights of 8 leave 35 to 55 */
 };
 
 /* Some samples of a data set, evenly apart. */
@@ -96,11 +97,15 @@ drop_faint(qn_trials *t, const qn_graph *g)
 	}
 }
 
-/* What repairs weights, where there are any. */
+/* What repairs weights, where there are any whose rounding is seen: with 8 bits and a scale per channel it is not. */
 static const char *
 advice_on_weights(const qn_pipeline *p, const qn_graph *g)
 {
-	for (qn_id id = 1; id < g->n && p->opts->weight_rounding == QN_WEIGHTS_NEAREST; id++)
+	const bool coarse =
+		p->quant.weight_bits != 0 || p->quant.per_tensor_weights || p->quant.has_recipe;
+
+	for (qn_id id = 1; coarse && id < g->n && p->opts->weight_rounding == QN_WEIGHTS_NEAREST;
+	     id++)
 		if (qn_opinfo_of(qn_graph_node(g, id))->behaviour == QN_ACC)
 			return ", --weight-rounding gptq --bias-correction repairs weights";
 	return "";
@@ -112,27 +117,28 @@ compare(qn_pipeline *p)
 	qn_model *m = p->m;
 	const qn_graph *g = qn_model_entry(m), *reference;
 	const qn_id *map;
-	qn_dataset *all, few;
+	qn_dataset *data, few;
 	spread from;
 	double error[QN_TRIAL_PARTS];
 
-	QN_TRY(qn_calibration_data(m, p->opts, m->scratch, &all));
-	QN_TRY(qn_lint_units(g, all, m->scratch));
-	few = some_of(g, all, &from);
+	QN_TRY(qn_calibration_data(m, p->opts, m->scratch, &data));
+	QN_TRY(qn_lint_units(g, data, m->scratch));
+	few = some_of(g, data, &from);
 	qn_trials trials = {.p = p, .data = &few};
 	QN_TRY(qn_float_reference(m, g, &reference, &map));
 	QN_TRY(qn_trials_observe(&trials, reference));
 	drop_faint(&trials, g);
 	QN_TRY(qn_trials_error(&trials, NULL, g, m->scratch, error));
 	const double db = qn_trial_decibel(&trials, QN_TRIAL_FIT, error[QN_TRIAL_FIT]);
-	const bool wide = p->opts->activations == QN_ACTIVATIONS_I16 ||
-			  p->opts->activations == QN_ACTIVATIONS_AUTO;
-	if (!(db >= LEAST_DECIBEL))
+	const bool all = p->opts->activations == QN_ACTIVATIONS_I16;
+	const bool wide = all || p->opts->activations == QN_ACTIVATIONS_AUTO;
+	if (!(db >= (all && p->quant.weight_bits == 0 ? LEAST_WIDE : LEAST_DECIBEL)))
 		qn_warn(m->env, "accuracy.low", m->name,
 			"on %zu samples the outputs are only %g dB (SQNR) from the float ones, "
-			"where 8 bits usually reach 15 to 40: quern analyze shows which layers "
+			"where %s: quern analyze shows which layers "
 			"lose it%s%s, and quern tune tries what else helps",
 			few.nbatch, db,
+			all ? "16 bits usually reach 35 to 55" : "8 bits usually reach 15 to 40",
 			wide ? "" : ", --activations auto gives 16 bits to those that need them",
 			advice_on_weights(p, g));
 	return QN_OK;

@@ -22,7 +22,7 @@ static const double small = 1e-6;
 /* Of vectors of zeros, whose length has no bound: they stay 0. */
 static const double unbounded = 1e-30;
 
-/* The number that bounds a value; false: there is no such number. */
+/* The number that bounds a value; false: it is not bounded by one. */
 static bool
 bound_of(const qn_rw *rw, const qn_match *m, qn_id bound, double *least)
 {

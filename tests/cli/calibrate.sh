@@ -99,7 +99,7 @@ case_of faint 0 'data.constant data.duplicate data.few' '' compile -q faint.qir 
 (printf '%s\n' 0,0,0,0 0,0,0,0 0,0,0,0 0,0,0,0; awk 'BEGIN { for (i = 0; i < 36; i++) printf "%d,%d,%d,%d\n", i, -i, i % 7, 2 * i }') >late.csv
 case_of late 0 'accuracy.low data.constant data.duplicate' 'on 4 samples the outputs are only' compile -q far.qir --calib late.csv -o late
 sed 's/1000\.0/30000.0/' far.qir >farther.qir # nor 16
-case_of far-16 3 'accuracy.low data.constant data.duplicate int.multiplier' 'lose it, and quern tune tries' compile -q farther.qir --calib far.npy --activations i16 -o far
+case_of far-16 3 'accuracy.low data.constant data.duplicate int.multiplier' 'where 16 bits usually reach 35 to 55|lose it, and quern tune tries' compile -q farther.qir --calib far.npy --activations i16 -o far
 # What ranges cut off is in the report, also of a model that was saved between.
 silent 'clipped' compile "$E/digits.json" --calib "$E/calib.npy" --method percentile:p=99 -q -o clipped
 has_words 'clipped' clipped/digits.report.json '"clipped": [|{"value": "residual.a", "outside": 1967, "elements": 204800, "percent": 0.96044921875}'
