@@ -84,6 +84,7 @@ analysis_release(analysis *a)
 	for (size_t i = 0; i < a->plan.n; i++)
 		free((void *)(uintptr_t)a->plan.buffer[i].name);
 	free(a->plan.buffer);
+	free(a->recipe.rules);
 	free(a->plan.error);
 	free(a->plan.instructions);
 	*a = (analysis){0};

@@ -19,6 +19,13 @@ typedef struct compiled_plan {
 		instructions; /* by layer, as analysis.layer; of steps of several layers the first has them */
 } compiled_plan;
 
+/* Rules that were tried, one after the other. */
+typedef struct tried_recipe {
+	bool tried;
+	char *rules; /* those that bring something, "{…},\n  {…}", each with a comment that says how much */
+	double before, after; /* SQNR of the outputs in integers, dB, without and with them */
+} tried_recipe;
+
 typedef struct analysis {
 	const char *model;    /* its name */
 	bool equalized;       /* it was compiled with --equalize */
@@ -27,6 +34,7 @@ typedef struct analysis {
 	bool out_of_memory;
 	qn_analysis all;
 	compiled_plan plan;
+	tried_recipe recipe;
 } analysis;
 
 /* A qn_layer_fn; user: an analysis. */
@@ -34,6 +42,11 @@ void analysis_add(void *user, const qn_layer_cost *cost);
 void analysis_release(analysis *a);
 /* Compiles the analyzed model to the end, streams it with --stream, and plans it; where that fails, plan.error says why (analysis_plan.c). */
 qn_status analysis_plan(analysis *a, qn_ctx *ctx, qn_model *m, const options *o);
+
+/* Tries rules for the layers that cost most on the samples on which they were measured: some compilations and runs. compile: how the network was compiled
+ * (analysis_recipe.c). */
+qn_status analysis_try_rules(analysis *a, qn_ctx *ctx, const options *o,
+			     const qn_compile_opts *compile, const sample_list *on);
 
 /* Two tables, the network's figures and the advice. */
 void analysis_print(const analysis *a, const options *o);
@@ -58,6 +71,10 @@ typedef struct advice {
 
 /* keys NULL where the network would not gain enough. */
 advice analysis_advise(const analysis *a, const qn_layer_cost *l);
+/* The worst layer that is worth it and whose weights cost most, which repairs may help; NULL: none. */
+const qn_layer_cost *analysis_costly_weights(const analysis *a, const options *o);
+/* What 8 bits for the weights take, where the keys of a rule say so; 0: nothing, or it is not known. */
+uint64_t analysis_more_bytes(const qn_layer_cost *l, const char *keys);
 /* A layer's name as a glob that matches nothing else, as a JSON text. */
 void analysis_put_glob(FILE *to, const char *name);
 /* Hints and a recipe, on stdout. */

@@ -9,6 +9,8 @@ enum { MOST_RULES = 3 }; /* layers that rules are for */
 
 /* Gains below these are not worth a rule, in dB: of the network, of a layer's inputs by another method. */
 static const double least_gain = 0.5, least_method_gain = 2;
+/* Outputs so near to the float ones need no hint, in dB. */
+static const double enough = 40;
 /* A channel so many times as wide as the median takes three bits of all others. */
 static const double wide_channel = 8;
 
@@ -83,11 +85,10 @@ analysis_put_glob(FILE *to, const char *name)
 	json_text(to, text);
 }
 
-/* What 8 bits for the weights take; 0: nothing, or it is not known. */
-static uint64_t
-more_bytes(const qn_layer_cost *l, const advice *d)
+uint64_t
+analysis_more_bytes(const qn_layer_cost *l, const char *keys)
 {
-	if (strstr(d->keys, "weights") == NULL)
+	if (strstr(keys, "\"weights\"") == NULL)
 		return 0;
 	if (strcmp(l->weights, "i4") == 0)
 		return l->weight_bytes;
@@ -97,7 +98,7 @@ more_bytes(const qn_layer_cost *l, const advice *d)
 static void
 print_rule(const qn_layer_cost *l, const advice *d)
 {
-	const uint64_t bytes = more_bytes(l, d);
+	const uint64_t bytes = analysis_more_bytes(l, d->keys);
 
 	printf("  {\"_\": \"%s +%.1f dB", d->where, d->gain);
 	if (bytes > 0)
@@ -107,51 +108,60 @@ print_rule(const qn_layer_cost *l, const advice *d)
 	printf(", %s}", d->keys);
 }
 
+/* Rules that were not tried: beside those of a recipe, or where the model was not float. */
 static void
-begin_recipe(const options *o)
-{
-	printf("\nA recipe for the layers that cost most");
-	if (o->recipe != NULL)
-		printf("; add its rules to %s", o->recipe);
-	else
-		printf(" (--recipe FILE)");
-	printf(". _: what is gained at most, if the layer\nwere float "
-	       "(network) or its range were the best one (inputs):\n{\"rules\": [\n");
-}
-
-static void
-print_recipe(const analysis *a, const options *o, bool repairs)
+print_untried(const analysis *a, const options *o)
 {
 	size_t n = 0;
 
-	if (repairs) {
-		begin_recipe(o);
-		printf("  {\"weight-rounding\": \"adaptive\", \"bias-correction\": true}");
-		n++;
-	}
-	for (size_t i = 0, rules = 0; i < a->n && rules < MOST_RULES; i++) {
+	for (size_t i = 0; i < a->n && n < MOST_RULES; i++) {
 		const advice d = analysis_advise(a, &a->layer[i]);
 
 		if (d.keys == NULL)
 			continue;
-		if (n++ == 0)
-			begin_recipe(o);
-		else
+		if (n++ > 0)
 			printf(",\n");
+		else
+			printf("\nRules for the layers that cost most%s%s. _: what is gained at "
+			       "most, if "
+			       "the layer\nwere float (network) or its range were the best one "
+			       "(inputs); they were not tried:\n{\"rules\": [\n",
+			       o->recipe != NULL ? "; add them to " : " (--recipe FILE)",
+			       o->recipe != NULL ? o->recipe : "");
 		print_rule(&a->layer[i], &d);
-		rules++;
 	}
 	if (n > 0)
 		printf("\n]}\n");
 }
 
+static void
+print_recipe(const analysis *a, const options *o)
+{
+	const tried_recipe *r = &a->recipe;
+
+	if (!r->tried)
+		print_untried(a, o);
+	else if (r->rules[0] != '\0')
+		printf("\nA recipe for the layers that cost most (--recipe FILE), with which the "
+		       "outputs in integers\nare %.2f dB (SQNR) from the float ones on these "
+		       "samples, "
+		       "%.2f without it. _: what the rule\nbrings beside those before it:\n"
+		       "{\"rules\": [\n  %s\n]}\n",
+		       r->after, r->before, r->rules);
+	else if (r->before < enough)
+		printf("\nNo rule for one of the layers that cost most brings anything: the "
+		       "outputs in "
+		       "integers are %.2f dB\n(SQNR) from the float ones on these samples. Try "
+		       "--activations auto, which tries layers together, and\nquern tune.\n",
+		       r->before);
+}
+
 /* ---- options ---- */
 
-/* The worst layer that is worth it and whose weights cost most; NULL: none. */
-static const qn_layer_cost *
-find_costly_weights(const analysis *a)
+const qn_layer_cost *
+analysis_costly_weights(const analysis *a, const options *o)
 {
-	for (size_t i = 0; i < a->n; i++)
+	for (size_t i = 0; o->weight_rounding == 0 && i < a->n; i++)
 		if (a->layer[i].gain >= least_gain && analysis_weights_cost_most(&a->layer[i]))
 			return &a->layer[i];
 	return NULL;
@@ -170,7 +180,7 @@ find_unlike_channels(const analysis *a)
 void
 analysis_print_advice(const analysis *a, const options *o)
 {
-	const qn_layer_cost *weights = o->weight_rounding == 0 ? find_costly_weights(a) : NULL;
+	const qn_layer_cost *weights = analysis_costly_weights(a, o);
 	const qn_layer_cost *channels = find_unlike_channels(a);
 	const double gain = a->all.weights_gain;
 
@@ -188,5 +198,5 @@ analysis_print_advice(const analysis *a, const options *o)
 		       "neither size nor speed. If the layer cost nothing, that would bring %.1f "
 		       "dB.\n",
 		       channels->layers, channels->worst_outlier, channels->gain);
-	print_recipe(a, o, weights != NULL);
+	print_recipe(a, o);
 }

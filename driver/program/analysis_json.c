@@ -90,6 +90,17 @@ put_memory(FILE *to, const compiled_plan *p)
 }
 
 static void
+put_recipe(FILE *to, const tried_recipe *r)
+{
+	if (!r->tried)
+		return;
+	fprintf(to, ",\n  \"recipe\": {\"rules\": [%s]", r->rules);
+	put_number(to, "before", r->before);
+	put_number(to, "sqnr", r->after);
+	fprintf(to, "}");
+}
+
+static void
 put_layer(FILE *to, const analysis *a, const qn_layer_cost *l)
 {
 	fprintf(to, "{\"name\": ");
@@ -151,5 +162,6 @@ analysis_print_json(FILE *to, const analysis *a)
 	}
 	fprintf(to, "\n  ]");
 	put_memory(to, &a->plan);
+	put_recipe(to, &a->recipe);
 	fprintf(to, "}\n");
 }

@@ -80,7 +80,8 @@ analyze(qn_ctx *ctx, analyzing *g, analysis *a)
 	const qn_analyze_opts opts = {
 		.size = sizeof opts, .labels = g->labels, .plan = tell_plan, .plan_user = g};
 	const char *stage = qn_model_stage(g->m);
-	if (strcmp(stage, "float") == 0 || strcmp(stage, "symbolic") == 0)
+	const bool is_float = strcmp(stage, "float") == 0;
+	if (is_float || strcmp(stage, "symbolic") == 0)
 		status = qn_compile(g->m, &g->compile);
 	g->begin = seconds();
 	a->model = qn_model_name(g->m);
@@ -88,6 +89,8 @@ analyze(qn_ctx *ctx, analyzing *g, analysis *a)
 		status = qn_analyze(g->m, on->n, on->array, &opts, analysis_add, a, &a->all);
 	if (status == QN_OK)
 		status = analysis_plan(a, ctx, g->m, g->o);
+	if (status == QN_OK && is_float && g->o->recipe == NULL)
+		status = analysis_try_rules(a, ctx, g->o, &g->compile, on);
 	if (status == QN_OK && g->o->html != NULL && !a->out_of_memory)
 		status = analysis_write_page(ctx, a, g->o->html);
 	return status == QN_OK && a->out_of_memory ? QN_ENOMEM : status;

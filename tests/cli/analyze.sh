@@ -97,6 +97,35 @@ graph @main(%x: tensor<1x4xf32>) {
   return %y
 }
 X
+# A chain of which each layer rounds alike has no layer whose rule helps: that is said, and what tries several.
+cat >chain.qir <<'END'
+model "chain" stage float
+graph @main(%x: tensor<1x4xf32>) {
+  %big = const : tensor<1x4xf32> splat 100.0
+  %a = add %x, %big
+  %b = relu %a
+  %half = const : tensor<1x4xf32> splat 0.5
+  %c = mul %b, %half
+  %fifty = const : tensor<1x4xf32> splat 50.0
+  %y = sub %c, %fifty
+  return %y
+}
+END
+awk 'BEGIN { for (i = 1; i <= 400; i++) printf "%.3f%s", (i * 7919 + i * i * 104729) % 1007 / 500 - 1, i % 4 ? "," : "\n" }' >chain.csv
+good chain analyze -q chain.qir --calib chain.csv
+has_words chain stdout 'No rule for one of the layers|Try --activations auto'
+good chain-auto eval -q chain.qir --calib chain.csv --data chain.csv --against chain.qir --activations auto --min sqnr=30
+# What a rule brings is what eval measures: that of the recipe, and without it.
+good tried analyze $digits --weights-type i4
+sed -n '/^{/,$p' stdout >tried.json
+for figure in 's/.*are \([0-9.]*\) dB (SQNR).*/\1/p:--recipe tried.json' 's/.*samples, \([0-9.]*\) without it.*/\1/p:'; do
+	figure_is=$(sed -n "${figure%:*}" stdout)
+	cp stdout said
+	good "eval ${figure##*:}" eval $digits --weights-type i4 ${figure##*:} --data "$E/calib.npy" --against "$E/digits.json"
+	sed -n 's/^integer *sqnr *\([0-9.]*\) .*/\1/p' stdout | grep -qx "${figure_is:-none}" || fail "tried ${figure##*:}" "analyze says $figure_is dB" stdout
+	cp said stdout
+done
+
 printf '%s\n' 1.6274,3,2,2.5 1.63,2.2,1.9,2.8 1.6275,1.7,3,2 2.1,1.6274,2.4,1.8 >negative.csv
 good negative analyze -q negative.qir --calib negative.csv --json
 [ "$(grep -c '"alone": [-0-9.]*,' stdout)" -eq 4 ] || fail negative "not four layers with a number" stdout

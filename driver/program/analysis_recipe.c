@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* analysis_recipe.c - rules for the layers that cost a network most, each of them tried: the network is compiled by them to
+ * integers and compared with the float one, as quern eval does.  What one layer costs says little of what a rule brings
+ * where noise adds up along a chain, or where the graph's input is what costs. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#endif
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+
+enum { MOST_LAYERS = 3, MOST_KEYS = 5 };
+
+/* Less than this, in dB, is not worth a rule. */
+static const double least = 0.3;
+
+typedef struct trials {
+	qn_ctx *ctx;
+	const options *o;
+	qn_compile_opts compile;
+	const sample_list *on;
+	qn_model *against; /* the float network */
+	qn_status status;  /* of what ends the trials: no memory, cancelled */
+} trials;
+
+/* The noise of the outputs, each in parts of its signal. */
+typedef struct noise {
+	double sum;
+	size_t n;
+} noise;
+
+static void
+add_noise(void *user, const qn_metric *metric)
+{
+	noise *to = user;
+
+	if (strcmp(metric->name, "sqnr") != 0)
+		return;
+	to->sum += pow(10, -metric->value / 10);
+	to->n++;
+}
+
+/* SQNR of the network that is compiled by rules, "{…}, {…}" or none; NaN: it does not compile. */
+static double
+decibels(trials *t, const char *rules)
+{
+	const size_t size = strlen(rules) + sizeof "{\"rules\": []}";
+	char *recipe = malloc(size);
+	const qn_measure_opts against = {.size = sizeof against, .against = t->against};
+	qn_compile_opts opts = t->compile;
+	qn_model *m = NULL;
+	noise sum = {0};
+	qn_status status = recipe != NULL ? QN_OK : QN_ENOMEM;
+
+	if (status == QN_OK) {
+		(void)snprintf(recipe, size, "{\"rules\": [%s]}", rules);
+		opts.recipe = rules[0] != '\0' ? recipe : NULL;
+		status = program_load_model(t->ctx, t->o, &m);
+	}
+	if (status == QN_OK)
+		status = qn_compile(m, &opts);
+	if (status == QN_OK)
+		status = qn_measure(m, t->on->n, t->on->array, &against, add_noise, &sum);
+	qn_model_free(m);
+	free(recipe);
+	qn_diag_clear(t->ctx);
+	if (status == QN_ENOMEM || status == QN_ECANCELLED)
+		t->status = status;
+	return status == QN_OK && sum.n > 0 ? -10 * log10(sum.sum / (double)sum.n) : (double)NAN;
+}
+
+/* `before`, a comma, and a rule of a layer (NULL: of none) with these keys; NULL: no memory. */
+static char *
+extended(const char *before, const qn_layer_cost *l, const char *keys, const char *comment)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *to = open_memstream(&text, &n);
+
+	if (to == NULL)
+		return NULL;
+	fprintf(to, "%s%s{", before, before[0] != '\0' ? ",\n  " : "");
+	if (comment != NULL)
+		fprintf(to, "\"_\": \"%s\", ", comment);
+	if (l != NULL) {
+		fprintf(to, "\"name\": ");
+		analysis_put_glob(to, l->name);
+		fprintf(to, ", ");
+	}
+	fprintf(to, "%s}", keys);
+	if (fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* What the rules of a layer may say, the cheapest first; how many there are. */
+static size_t
+keys_of(const analysis *a, const trials *t, const qn_layer_cost *l, const char **key)
+{
+	const advice d = analysis_advise(a, l);
+	size_t n = 0;
+
+	if (d.keys == NULL)
+		return 0;
+	key[n++] = d.keys;
+	if (strcmp(d.keys, "\"activations\": \"i16\"") != 0 &&
+	    t->compile.activations != QN_ACTIVATIONS_I16)
+		key[n++] = "\"activations\": \"i16\"";
+	if (l->nfrom == 0 && t->compile.activations != QN_ACTIVATIONS_I16)
+		key[n++] =
+			"\"activations\": \"i16\"}, {\"op\": \"input\", \"activations\": \"i16\"";
+	return n;
+}
+
+/* The best of a layer's rules is added to those of the analysis if it brings enough. */
+static void
+try_rules(analysis *a, trials *t, const qn_layer_cost *l, const char *const *key, size_t n)
+{
+	char comment[64];
+	double best = a->recipe.after;
+	const char *chosen = NULL;
+
+	for (size_t i = 0; i < n && t->status == QN_OK; i++) {
+		char *rules = extended(a->recipe.rules, l, key[i], NULL);
+		const double db = rules != NULL ? decibels(t, rules) : (double)NAN;
+
+		a->out_of_memory = a->out_of_memory || rules == NULL;
+		free(rules);
+		if (!(db >= best + least)) /* a dearer one has to bring as much more */
+			continue;
+		best = db;
+		chosen = key[i];
+	}
+	if (chosen == NULL || a->out_of_memory)
+		return;
+	const uint64_t bytes = l != NULL ? analysis_more_bytes(l, chosen) : 0;
+	int length = snprintf(comment, sizeof comment, "+%.1f dB", best - a->recipe.after);
+	if (bytes > 0 && length > 0)
+		(void)snprintf(comment + length, sizeof comment - (size_t)length, " for %llu bytes",
+			       (unsigned long long)bytes);
+	char *rules = extended(a->recipe.rules, l, chosen, comment);
+	a->out_of_memory = rules == NULL;
+	if (rules == NULL)
+		return;
+	free(a->recipe.rules);
+	a->recipe.rules = rules;
+	a->recipe.after = best;
+}
+
+qn_status
+analysis_try_rules(analysis *a, qn_ctx *ctx, const options *o, const qn_compile_opts *compile,
+		   const sample_list *on)
+{
+	static const char *const repairs[] = {
+		"\"weight-rounding\": \"adaptive\", \"bias-correction\": true"};
+	trials t = {.ctx = ctx, .o = o, .compile = *compile, .on = on};
+	size_t layers = 0;
+
+	t.compile.stop_after = NULL;
+	a->recipe.rules = calloc(1, 1);
+	a->out_of_memory = a->out_of_memory || a->recipe.rules == NULL;
+	if (a->out_of_memory || program_load_model(ctx, o, &t.against) != QN_OK)
+		return a->out_of_memory ? QN_ENOMEM : QN_OK;
+	a->recipe.before = a->recipe.after = decibels(&t, "");
+	a->recipe.tried = a->recipe.before - a->recipe.before == 0;
+	if (a->recipe.tried && analysis_costly_weights(a, o) != NULL)
+		try_rules(a, &t, NULL, repairs, 1);
+	for (size_t i = 0; a->recipe.tried && i < a->n && layers < MOST_LAYERS; i++) {
+		const char *key[MOST_KEYS];
+		const size_t n = keys_of(a, &t, &a->layer[i], key);
+
+		layers += n > 0;
+		try_rules(a, &t, &a->layer[i], key, n);
+	}
+	qn_model_free(t.against);
+	qn_diag_clear(ctx);
+	return t.status != QN_OK ? t.status : a->out_of_memory ? QN_ENOMEM : QN_OK;
+}
