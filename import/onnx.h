@@ -160,6 +160,9 @@ bool qn_onnx_versions(const char *domain, const char *op, int32_t *min, int32_t 
  * same of all nodes in a node's bodies and function that are not read (onnx_unsupported.c). */
 void qn_onnx_refuse_unsupported(qn_onnx *o, const struct Onnx__NodeProto *p, int64_t version);
 void qn_onnx_refuse_unsupported_inside(qn_onnx *o, const struct Onnx__NodeProto *p);
+/* Reports that input i has to be a constant of at most 2^20 elements, why, and where the model can be cut before the node
+ * (import.constant). */
+void qn_onnx_refuse_unknown(qn_onnx *o, const qn_onnx_node *n, uint32_t i, const char *why);
 
 /* The first nin inputs are there (import.input). */
 bool qn_onnx_need(qn_onnx *o, const qn_onnx_node *n, uint32_t nin);

@@ -16,10 +16,7 @@ constant(qn_onnx *o, const qn_onnx_node *n, uint32_t i)
 
 	if (x != NULL && qn_type_count(x->type) <= 1 << 20)
 		return x;
-	(void)qn_importer_refuse(&o->im, "import.constant",
-				 "input %u must be a constant of at most 2^20 elements; how long "
-				 "the result is depends on it",
-				 i);
+	qn_onnx_refuse_unknown(o, n, i, "how long the result is depends on it");
 	return NULL;
 }
 

@@ -198,11 +198,7 @@ known(qn_onnx *o, const qn_onnx_node *n, uint32_t i)
 
 	if (x != NULL && qn_type_count(x->type) <= 1 << 20) /* indices, as work and as a constant */
 		return qn_importer_take(&o->im, 16 * (uint64_t)qn_type_count(x->type)) ? x : NULL;
-	(void)qn_importer_refuse(
-		&o->im, "import.constant",
-		"input %u must be a constant of at most 2^20 elements; the shape of "
-		"the result depends on it",
-		i);
+	qn_onnx_refuse_unknown(o, n, i, "the shape of the result depends on it");
 	return NULL;
 }
 

@@ -104,6 +104,23 @@ before(const qn_onnx *o, const Onnx__NodeProto *p)
 	return "NAME";
 }
 
+void
+qn_onnx_refuse_unknown(qn_onnx *o, const qn_onnx_node *n, uint32_t i, const char *why)
+{
+	const Onnx__NodeProto *p = n->proto;
+	qn_buf cut;
+
+	qn_buf_init(&cut, o->im.scratch);
+	for (size_t k = 0; k < p->n_input; k++)
+		if (is_result(o, text(p->input[k])))
+			qn_buff(&cut, "%s--cut %s", cut.n > 0 ? " " : "", p->input[k]);
+	(void)qn_importer_refuse(&o->im, "import.constant",
+				 "input %u must be a constant of at most 2^20 elements; %s%s%s%s",
+				 i, why, cut.n > 0 ? "; cut the model before it (" : "",
+				 cut.n > 0 ? qn_buf_str(&cut) : "",
+				 cut.n > 0 ? "), and compute the rest in your program" : "");
+}
+
 static void
 report(qn_onnx *o, const Onnx__NodeProto *p, size_t nodes)
 {

@@ -330,7 +330,10 @@ reason(const survey *s, qn_id id)
 	if (n->facts != NULL && n->facts->note != NULL)
 		return n->facts->note;
 	if (n->op == QN_OP_input)
-		return "no node that quantizes it leads to an output; remove an unused input";
+		return qn_left_text(g->model,
+				    "no node that quantizes it leads to an output; fix its value "
+				    "(--input-value %s=0), or end the model at an output (--cut)",
+				    qn_left_own_name(g, n));
 	if (n->op == QN_OP_const)
 		return "a float node reads it";
 	if (n->op == QN_OP_cast && !qn_left_is_float(qn_graph_node(g, n->in[0])->type))
