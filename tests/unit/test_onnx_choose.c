@@ -149,6 +149,20 @@ test_refused(void **state)
 	}
 }
 
+/* The message names the values at which the model can end instead. */
+static void
+test_cut_before(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,6,4");
+	onx_input(file, "s", ONX_FLOAT, "1,2,6");
+	onx_node(file, "Relu", "x", "boxes");
+	onx_node(file, "Sigmoid", "s", "scores");
+	onx_node(file, "NonMaxSuppression", "boxes,scores", "y");
+	onx_output(file, "y");
+	import_fails(11, "import.constant", "(--cut boxes --cut scores)");
+}
+
 /* All nodes together compare a bounded number of elements, and rows without boxes count too. */
 static void
 test_budget(void **state)
@@ -178,9 +192,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_unique),  TEST(test_unique_slices), TEST(test_suppression),
-		TEST(test_middles), TEST(test_determinant),   TEST(test_refused),
-		TEST(test_budget),
+		TEST(test_unique),     TEST(test_unique_slices), TEST(test_suppression),
+		TEST(test_middles),    TEST(test_determinant),   TEST(test_refused),
+		TEST(test_cut_before), TEST(test_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
