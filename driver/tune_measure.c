@@ -18,7 +18,8 @@
 
 typedef struct readings {
 	const char *metric;
-	double value, sqnr; /* of several outputs the least SQNR */
+	bool more_is_better;
+	double value, sqnr; /* of the worst output */
 	const char *unit;
 	bool found;
 } readings;
@@ -30,8 +31,9 @@ take_metric(void *user, const qn_metric *m)
 
 	if (strcmp(m->name, "sqnr") == 0 && m->value < r->sqnr)
 		r->sqnr = m->value;
-	if (strcmp(m->name, r->metric) != 0 || r->found)
-		return; /* the first output decides */
+	if (strcmp(m->name, r->metric) != 0 ||
+	    (r->found && (r->more_is_better ? m->value >= r->value : m->value <= r->value)))
+		return; /* the worst output decides, as a limit of quern eval holds for each */
 	r->found = true;
 	r->value = m->value;
 	r->unit = m->unit;
@@ -105,7 +107,8 @@ check_metric(qn_tune_search *s)
 static qn_status
 measure(qn_tune_search *s, qn_model *m, double *value, double *sqnr)
 {
-	readings r = {.metric = s->metric, .sqnr = (double)INFINITY};
+	readings r = {
+		.metric = s->metric, .more_is_better = s->more_is_better, .sqnr = (double)INFINITY};
 
 	QN_TRY(qn_measure(m, s->ndata, s->data, &s->measure, take_metric, &r));
 	if (!r.found)

@@ -41,7 +41,7 @@ typedef struct qn_tune_opts { /* all zero: defaults, but for compile */
 	/* labels, against, score, window: as in qn_measure; NULL, or without labels and against:
 	 * the model itself is the reference.  target and top must be 0. */
 	const qn_measure_opts *measure;
-	/* What decides: a name of qn_metric_name; NULL: auc with labels and a score, score-error
+	/* What decides, of several outputs that of the worst: a name of qn_metric_name; NULL: auc with labels and a score, score-error
 	 * with a score, top1 with labels, else agreement, sqnr where an output has one element. */
 	const char *metric;
 	/* 1: the least cost is wanted at which the metric is not worse than `threshold` */
