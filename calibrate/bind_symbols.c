@@ -35,12 +35,12 @@ qn_bind_range(qn_model *m, const qn_node *q, const qn_symbol *sym, double lo, do
  * random and calibrated on 100 to 200 samples, held-out data came 7 to 30 dB closer to the float
  * results, and the samples themselves lost at most 0.3 dB.
  *
- * So twice as far, up to what makes the end of the samples a quantized value, here 16383: 1 of a mask stays 1, and 1 - 1
- * is 0. */
+ * So twice as far, up to what makes the end of the samples a quantized value, here 16383: 1 of a mask
+ * stays 1, and 1 - 1 is 0. */
 static double
 headroom(const qn_elem *e)
 {
-	return (double)e->qmax / (double)(e->qmax / 2);
+	return e->qmax > 1 ? (double)e->qmax / (double)(e->qmax / 2) : 2;
 }
 
 void

@@ -152,7 +152,8 @@ qn_mask_bounded(qn_arena *a, const qn_tensor *from, qn_mask kind)
 		const double v = qn_tensor_f64(from, i);
 
 		qn_store_f64(data, from->type->elem->plain, i,
-			     v > (double)QN_MASKED ? v : fmax(v, end));
+			     v <= (double)QN_MASKED ? fmax(v, end)
+						    : v); /* NaN stays, and is an error */
 	}
 	return to;
 }

@@ -39,8 +39,9 @@ size_t qn_mask_drop(const float *x, size_t n, float *to);
  * none; only_zeros: they are all 0. */
 double qn_mask_end(qn_mask kind, double least, bool only_zeros);
 
-/* A float constant of this kind with what is masked no lower than needed, so that a range of all its elements is enough:
- * of an operand as above, otherwise at QN_MASK_LEAST_FACTOR, as of where(…, scores, -inf), which is below all scores. */
+/* A float constant of this kind with what is masked no lower than needed, so that a range of all its
+ * elements is enough: of an operand as above, otherwise at QN_MASK_LEAST_FACTOR, as of where(…, scores,
+ * -inf), which is below all scores. */
 const qn_tensor *qn_mask_bounded(qn_arena *a, const qn_tensor *from, qn_mask kind);
 
 #endif

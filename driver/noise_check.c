@@ -97,12 +97,19 @@ drop_faint(qn_trials *t, const qn_graph *g)
 	}
 }
 
+/* Whether some weights have fewer than 8 bits or one scale for all channels, or a recipe may say so. */
+static bool
+has_coarse_weights(const qn_pipeline *p)
+{
+	return (p->quant.weight_bits != 0 && p->quant.weight_bits < 8) ||
+	       p->quant.per_tensor_weights || p->quant.has_recipe;
+}
+
 /* What repairs weights, where there are any whose rounding is seen: with 8 bits and a scale per channel it is not. */
 static const char *
 advice_on_weights(const qn_pipeline *p, const qn_graph *g)
 {
-	const bool coarse =
-		p->quant.weight_bits != 0 || p->quant.per_tensor_weights || p->quant.has_recipe;
+	const bool coarse = has_coarse_weights(p);
 
 	for (qn_id id = 1; coarse && id < g->n && p->opts->weight_rounding == QN_WEIGHTS_NEAREST;
 	     id++)
@@ -131,15 +138,17 @@ compare(qn_pipeline *p)
 	QN_TRY(qn_trials_error(&trials, NULL, g, m->scratch, error));
 	const double db = qn_trial_decibel(&trials, QN_TRIAL_FIT, error[QN_TRIAL_FIT]);
 	const bool all = p->opts->activations == QN_ACTIVATIONS_I16;
-	const bool wide = all || p->opts->activations == QN_ACTIVATIONS_AUTO;
-	if (!(db >= (all && p->quant.weight_bits == 0 ? LEAST_WIDE : LEAST_DECIBEL)))
+	const bool fine = all && !has_coarse_weights(p);
+	if (!(db >= (fine ? LEAST_WIDE : LEAST_DECIBEL)))
 		qn_warn(m->env, "accuracy.low", m->name,
 			"on %zu samples the outputs are only %g dB (SQNR) from the float ones, "
-			"where %s: quern analyze shows which layers "
-			"lose it%s%s, and quern tune tries what else helps",
+			"where %s: quern analyze shows which layers lose it%s%s, and quern tune "
+			"tries what else helps",
 			few.nbatch, db,
-			all ? "16 bits usually reach 35 to 55" : "8 bits usually reach 15 to 40",
-			wide ? "" : ", --activations auto gives 16 bits to those that need them",
+			fine ? "16 bits usually reach 35 to 55" : "8 bits usually reach 15 to 40",
+			all || p->opts->activations == QN_ACTIVATIONS_AUTO
+				? ""
+				: ", --activations auto gives 16 bits to those that need them",
 			advice_on_weights(p, g));
 	return QN_OK;
 }

@@ -111,6 +111,34 @@ keep_ratio(qn_onnx *o, const qn_onnx_node *n, int32_t count, const int32_t *axes
 	}
 }
 
+/* For a message. */
+static double
+rounded(double v)
+{
+	return floor(1e4 * v + 0.5) / 1e4;
+}
+
+/* Corners are aligned for a length of scale * in, as ONNX's own tests have it; PyTorch and ONNX Runtime take the length
+ * of the result, which is whole. */
+static void
+warn_of_corners(qn_onnx *o, const job *j)
+{
+	for (int32_t i = 0; j->r.place == QN_PLACE_ALIGN_CORNERS && i < j->rank; i++) {
+		const qn_resize_axis *a = &j->axis[i];
+		const double length = a->scale * (double)a->in, whole = (double)a->out;
+
+		if (a->in > 1 && a->out > 1 && fabs(length - whole) > 1e-3)
+			qn_warn(o->im.m->env, "import.corners", qn_importer_place(&o->im),
+				"corners are aligned for %lld * %g = %g elements, as ONNX defines "
+				"it, where PyTorch and ONNX Runtime align them for %lld; positions "
+				"differ by up to %g: give sizes instead of scales, [.., %lld, ..]",
+				(long long)a->in, rounded(a->scale), rounded(length),
+				(long long)a->out,
+				rounded((double)(a->in - 1) * fabs((whole - 1) / (length - 1) - 1)),
+				(long long)a->out);
+	}
+}
+
 /* Numbers that the lists give for the axes; false after a report. */
 static bool
 read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
@@ -141,6 +169,8 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 			a->end = roi[count + i];
 		}
 	}
+	if (ok && !by_size)
+		warn_of_corners(o, j);
 	if (ok && by_size)
 		keep_ratio(o, n, count, axes, j);
 	for (int32_t i = 0; ok && i < count; i++) {
@@ -154,34 +184,6 @@ read_sizes(qn_onnx *o, const qn_onnx_node *n, job *j)
 					 "scales or sizes must be given, one per axis, and the "
 					 "result must have elements");
 	return ok;
-}
-
-/* For a message. */
-static double
-rounded(double v)
-{
-	return floor(1e4 * v + 0.5) / 1e4;
-}
-
-/* Corners are aligned for a length of scale * in, as ONNX's own tests have it; PyTorch and ONNX Runtime take the length
- * of the result, which is whole. */
-static void
-warn_of_corners(qn_onnx *o, const job *j)
-{
-	for (int32_t i = 0; j->r.place == QN_PLACE_ALIGN_CORNERS && i < j->rank; i++) {
-		const qn_resize_axis *a = &j->axis[i];
-		const double length = a->scale * (double)a->in, whole = (double)a->out;
-
-		if (a->out > 1 && fabs(length - whole) > 1e-3)
-			qn_warn(o->im.m->env, "import.corners", qn_importer_place(&o->im),
-				"corners are aligned for %lld * %g = %g elements, as ONNX defines "
-				"it, where PyTorch and ONNX Runtime align them for %lld; positions "
-				"differ by up to %g: give sizes instead of scales, [.., %lld, ..]",
-				(long long)a->in, rounded(a->scale), rounded(length),
-				(long long)a->out,
-				rounded((double)(a->in - 1) * fabs((whole - 1) / (length - 1) - 1)),
-				(long long)a->out);
-	}
 }
 
 /* ---- as one operator ---- */
@@ -346,7 +348,6 @@ resize(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	}
 	if (!read_sizes(o, n, &j))
 		return;
-	warn_of_corners(o, &j);
 	bool pick_only = j.r.kind == QN_RESIZE_NEAREST && j.r.place != QN_PLACE_TF_CROP;
 	qn_id x = pick_only ? n->in[0] : real_of(o, n->in[0]);
 	qn_id image = as_image(o, x, &j);

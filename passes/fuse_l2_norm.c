@@ -50,6 +50,8 @@ epsilon_of(const qn_rw *rw, const qn_match *m, double *epsilon, bool *added)
 	*epsilon = unbounded;
 	if (length == 0 && sum == 0)
 		return true;
+	if (length != 0 && sum != 0)
+		return false; /* a bound for each: which one holds depends on the data */
 	if (!bound_of(rw, m, length != 0 ? length : sum, &least))
 		return false;
 	*added = qn_rw_node(rw, length != 0 ? length : sum)->op == QN_OP_add;

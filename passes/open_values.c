@@ -324,7 +324,8 @@ write_pairs(const open_values *s, size_t *nsymbol)
 		for (uint32_t i = 0; i < n.nin; i++)
 			in[i] = (n.op == QN_OP_quantize ? map : pair)[n.in[i]];
 		n.in = in;
-		if (n.op == QN_OP_const && is_f32(&n) && s->mask[id] != QN_MASK_NONE)
+		if (n.op == QN_OP_const && is_f32(&n) && s->mask[id] != QN_MASK_NONE &&
+		    s->mask[id] != QN_MASK_LIMIT) /* which is -inf in the next round, too */
 			n.value = qn_mask_bounded(m->arena, n.value, s->mask[id]);
 		map[id] = pair[id] = qn_graph_add(dst, &n);
 		if (map[id] != 0 && s->open[id])

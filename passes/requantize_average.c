@@ -4,7 +4,7 @@
  *   quantize(avg_pool(dequantize(x)))   ->  requantize(avg_pool(x))               rounded to a step of x first
  *                                       ->  quantize(global_avg_pool(dequantize(x)))     where the result has finer steps:
  *                                       ->  requantize(conv2d(x, 1))              the sum is rescaled in one step
- *                                       ->  requantize(avg_pool(x)), 16 bits      of windows that do not all have as many elements */
+ *                                       ->  requantize(avg_pool(x)), 16 bits      of windows of unequal size */
 #include <string.h>
 
 #include "passes/requantize.h"
@@ -156,10 +156,10 @@ average_of_windows(qn_rw *rw, const qn_match *m)
 		      : 0;
 }
 
-/* Averages are rounded to quantized values of x before the requantize: left out where that is not wanted.  A file that came
- * quantized says what the result has room for, and if it has finer steps, gets them.  Where the scales were chosen here,
- * that is done for whole channels alone: a pool with the convolution before it keeps no more than a window of that in
- * memory (codegen/strips.h), which these forms do not. */
+/* Averages are rounded to quantized values of x before the requantize: left out where that is not wanted.
+ * A file that came quantized says what the result has room for, and if it has finer steps, gets them.
+ * Where the scales were chosen here, that is done for whole channels alone: a pool with the convolution
+ * before it keeps no more than a window of that in memory (codegen/strips.h), which these forms do not. */
 qn_id
 qn_rqz_average(qn_rw *rw, const qn_match *m)
 {

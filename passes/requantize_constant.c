@@ -56,8 +56,11 @@ qn_rqz_fold_integers(qn_rw *rw, const qn_match *m)
 	const qn_tensor *in = qn_rw_node(rw, m->at[X])->value;
 	qn_tensor *value;
 
-	if (qn_eval_node(qn_rw_graph(rw), n, &in, model->arena, &value) != QN_OK) {
-		qn_rw_fail(rw, QN_EINVALID);
+	if (n->op == QN_OP_clamp && n->type->elem->gran != QN_PER_TENSOR)
+		return qn_rw_decline(rw, "its values have several scales");
+	const qn_status status = qn_eval_node(qn_rw_graph(rw), n, &in, model->arena, &value);
+	if (status != QN_OK) {
+		qn_rw_fail(rw, status);
 		return 0;
 	}
 	return qn_rw_const(rw, qn_rw_name(rw, m->root), value);

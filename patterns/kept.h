@@ -22,7 +22,8 @@ typedef struct qn_kept {
 
 /* By value of g, a partitioned graph. */
 const qn_kept *qn_kept_of(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts);
-/* The options of a composite: of its rules, or 16 bits where it accumulates and no rule of its op or name says otherwise. */
+/* The options of a composite: of its rules, or 16 bits where it accumulates and no rule of its op or name
+ * says otherwise. */
 qn_quant_opts qn_kept_options(const qn_kept *k, const qn_quant_opts *opts,
 			      const qn_graph *composite);
 /* Whether one of n values accumulates. */

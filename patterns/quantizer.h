@@ -36,7 +36,7 @@ typedef struct qn_quant_opts {
 	qn_scale_time when;
 	const char *
 		dynamic; /* the layers with scales at run time, as an option names them; NULL: none */
-	uint8_t weight_bits;            /* 2 or 4, or 0 for 8 */
+	uint8_t weight_bits;            /* 2, 4 or 8; 0: 8 */
 	int32_t weight_block;           /* weights in a block; 0: none */
 	const struct qn_qpattern *host; /* tried before the standard ones */
 	size_t nhost;

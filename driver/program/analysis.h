@@ -43,8 +43,8 @@ void analysis_release(analysis *a);
 /* Compiles the analyzed model to the end, streams it with --stream, and plans it; where that fails, plan.error says why (analysis_plan.c). */
 qn_status analysis_plan(analysis *a, qn_ctx *ctx, qn_model *m, const options *o);
 
-/* Tries rules for the layers that cost most on the samples on which they were measured: some compilations and runs. compile: how the network was compiled
- * (analysis_recipe.c). */
+/* Tries rules for the layers that cost most on the samples on which they were measured: some compilations
+ * and runs. compile: how the network was compiled (analysis_recipe.c). */
 qn_status analysis_try_rules(analysis *a, qn_ctx *ctx, const options *o,
 			     const qn_compile_opts *compile, const sample_list *on);
 

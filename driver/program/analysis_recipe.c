@@ -27,16 +27,32 @@ typedef struct trials {
 
 /* The noise of the outputs, each in parts of its signal. */
 typedef struct noise {
+	const trials *t;
 	double sum;
 	size_t n;
 } noise;
+
+/* Whether an output is of floats: indices and truths have no noise. */
+static bool
+is_float(qn_model *m, const char *output)
+{
+	const char *name;
+
+	for (size_t k = 0; (name = qn_model_output_name(m, k)) != NULL; k++)
+		if (strcmp(name, output) == 0)
+			return strstr(qn_model_output_type(m, k), "xf32>") != NULL ||
+			       strcmp(qn_model_output_type(m, k), "tensor<f32>") == 0;
+	return false;
+}
 
 static void
 add_noise(void *user, const qn_metric *metric)
 {
 	noise *to = user;
 
-	if (strcmp(metric->name, "sqnr") != 0)
+	/* of an output that is 0 on all samples nothing is known */
+	if (strcmp(metric->name, "sqnr") != 0 || !is_float(to->t->against, metric->output) ||
+	    metric->value <= -HUGE_VAL)
 		return;
 	to->sum += pow(10, -metric->value / 10);
 	to->n++;
@@ -51,7 +67,7 @@ decibels(trials *t, const char *rules)
 	const qn_measure_opts against = {.size = sizeof against, .against = t->against};
 	qn_compile_opts opts = t->compile;
 	qn_model *m = NULL;
-	noise sum = {0};
+	noise sum = {.t = t};
 	qn_status status = recipe != NULL ? QN_OK : QN_ENOMEM;
 
 	if (status == QN_OK) {
@@ -123,7 +139,7 @@ try_rules(analysis *a, trials *t, const qn_layer_cost *l, const char *const *key
 	double best = a->recipe.after;
 	const char *chosen = NULL;
 
-	for (size_t i = 0; i < n && t->status == QN_OK; i++) {
+	for (size_t i = 0; i < n && t->status == QN_OK && best < HUGE_VAL; i++) {
 		char *rules = extended(a->recipe.rules, l, key[i], NULL);
 		const double db = rules != NULL ? decibels(t, rules) : (double)NAN;
 
@@ -162,10 +178,13 @@ analysis_try_rules(analysis *a, qn_ctx *ctx, const options *o, const qn_compile_
 	t.compile.stop_after = NULL;
 	a->recipe.rules = calloc(1, 1);
 	a->out_of_memory = a->out_of_memory || a->recipe.rules == NULL;
-	if (a->out_of_memory || program_load_model(ctx, o, &t.against) != QN_OK)
-		return a->out_of_memory ? QN_ENOMEM : QN_OK;
+	if (a->out_of_memory)
+		return QN_ENOMEM;
+	const qn_status loaded = program_load_model(ctx, o, &t.against);
+	if (loaded != QN_OK)
+		return loaded;
 	a->recipe.before = a->recipe.after = decibels(&t, "");
-	a->recipe.tried = a->recipe.before - a->recipe.before == 0;
+	a->recipe.tried = a->recipe.before > -HUGE_VAL;
 	if (a->recipe.tried && analysis_costly_weights(a, o) != NULL)
 		try_rules(a, &t, NULL, repairs, 1);
 	for (size_t i = 0; a->recipe.tried && i < a->n && layers < MOST_LAYERS; i++) {
