@@ -10,7 +10,7 @@
 #include "calibrate/callback.h"
 #include "calibrate/dataset.h"
 #include "calibrate/encodings.h"
-#include "calibrate/mask.h"
+#include "ir/mask.h"
 #include "calibrate/statistics.h"
 
 /* A quantize. */

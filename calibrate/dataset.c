@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "calibrate/bind.h"
-#include "calibrate/mask.h"
+#include "ir/mask.h"
 #include "calibrate/steps.h"
 #include "ir/diag.h"
 #include "ir/progress.h"

@@ -28,7 +28,7 @@ typedef struct qn_observer {
 	qn_pair_range quarter[QN_QUARTERS]; /* of the batches i with i % QN_QUARTERS == k, at [k] */
 	bool has_quarter[QN_QUARTERS];      /* none, although n > 0: an older file, not known */
 	bool nonfinite;    /* a NaN or an infinity has been seen; it counts nowhere else */
-	bool masked;       /* elements of a mask were left out (calibrate/mask.h) */
+	bool masked;       /* elements of a mask were left out (ir/mask.h) */
 	bool again;        /* a later pass: only `fine` counts */
 	qn_simd_kind simd; /* the best instruction set that may be used */
 	bool has_grid;     /* a value other than 0 has been seen; until then all are in bin 0 */

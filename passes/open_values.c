@@ -14,7 +14,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "calibrate/mask.h"
+#include "ir/mask.h"
 #include "passes/passes.h"
 #include "passes/requantize.h"
 #include "patterns/quantizing.h"

@@ -44,7 +44,7 @@ nearest(double x)
 
 /* f from `first` to `last` in Q0.15 at 513 points, each but the last moved by half of the error in
  * the middle of its line, everything rounded on the way, halves away from 0 (TFLite's gen_lut). */
-static const int16_t *
+static int16_t *
 table_of(double (*f)(double), double first, double last, qn_arena *a)
 {
 	int16_t *table = QN_NEW(a, int16_t, QN_LUT_LINES + 1);
@@ -67,7 +67,11 @@ static void *
 prepare_tables(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	qn_softmax16_args *d = QN_NEW(a, qn_softmax16_args, 1);
+	int16_t *exp = table_of(qn_exp, -10.0, 0.0, a);
 
+	/* In TFLite's files what is further below is e^-10, 1 of 32768; 256 of them are a hundredth of a row. */
+	if (g->model->quantized_here)
+		exp[0] = 0;
 	d->depth = (int32_t)n->type->dim[n->type->rank - 1];
 	if (d->depth >= 1 << 16)
 		return qn_int_refuse(g, n, "more than 65535 elements along the axis");
@@ -76,7 +80,7 @@ prepare_tables(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return NULL;
 	d->rows = (int32_t)qn_dim_product(n->type, 0, n->type->rank - 1);
 	d->mode = g->model->rounding;
-	d->exp = table_of(qn_exp, -10.0, 0.0, a);
+	d->exp = exp;
 	d->inverse = table_of(inverse_of, 0.0, 1.0, a);
 	return d;
 }

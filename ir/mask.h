@@ -8,10 +8,9 @@
  * range ends a little below the others, where quantized values saturate and e^x is 0 all the same.
  *
  *   greater(reduce_max(mask), -inf)     whether anything of a row is left: allowed, too */
-#ifndef QN_CALIBRATE_MASK_H
-#define QN_CALIBRATE_MASK_H
+#ifndef QN_IR_MASK_H
+#define QN_IR_MASK_H
 
-#include "calibrate/observer.h"
 #include "ir/graph.h"
 
 /* What becomes of a value; the order is that of what is known of it. */

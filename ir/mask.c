@@ -11,7 +11,7 @@
  *
  * Whether a mask leaves out a whole row is computed by greater(reduce_max(mask), -inf).  A value with
  * this use is still a mask; -inf becomes -32 there, which is above where masks end. */
-#include "calibrate/mask.h"
+#include "ir/mask.h"
 
 #include <math.h>
 
