@@ -40,7 +40,9 @@ qn_bind_range(qn_model *m, const qn_node *q, const qn_symbol *sym, double lo, do
 static double
 headroom(const qn_elem *e)
 {
-	return e->qmax > 1 ? (double)e->qmax / (double)(e->qmax / 2) : 2;
+	const int64_t half = e->qmax / 2;
+
+	return half > 0 ? (double)e->qmax / (double)half : 2;
 }
 
 void
