@@ -123,8 +123,8 @@ print_untried(const analysis *a, const options *o)
 			printf(",\n");
 		else
 			printf("\nRules for the layers that cost most%s%s. _: what is gained at "
-			       "most, if "
-			       "the layer\nwere float (network) or its range were the best one "
+			       "most, if the layer\nwere float (network) or its range were the "
+			       "best one "
 			       "(inputs); they were not tried:\n{\"rules\": [\n",
 			       o->recipe != NULL ? "; add them to " : " (--recipe FILE)",
 			       o->recipe != NULL ? o->recipe : "");
@@ -144,14 +144,14 @@ print_recipe(const analysis *a, const options *o)
 	else if (r->rules[0] != '\0')
 		printf("\nA recipe for the layers that cost most (--recipe FILE), with which the "
 		       "outputs in integers\nare %.2f dB (SQNR) from the float ones on these "
-		       "samples, "
-		       "%.2f without it. _: what the rule\nbrings beside those before it:\n"
+		       "samples, %.2f without it. _: what the rule\nbrings beside those before "
+		       "it:\n"
 		       "{\"rules\": [\n  %s\n]}\n",
 		       r->after, r->before, r->rules);
 	else if (r->before < enough)
 		printf("\nNo rule for one of the layers that cost most brings anything: the "
-		       "outputs in "
-		       "integers are %.2f dB\n(SQNR) from the float ones on these samples. Try "
+		       "outputs in integers are %.2f dB\n(SQNR) from the float ones on these "
+		       "samples. Try "
 		       "--activations auto, which tries layers together, and\nquern tune.\n",
 		       r->before);
 }

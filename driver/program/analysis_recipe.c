@@ -11,7 +11,7 @@
 
 #include "analysis.h"
 
-enum { MOST_LAYERS = 3, MOST_KEYS = 5 };
+enum { MOST_LAYERS = 3, MOST_KEYS = 3 };
 
 /* Less than this, in dB, is not worth a rule. */
 static const double least = 0.3;

@@ -217,26 +217,28 @@ test_old_resize(void **state)
 	GIVES(V(1, 2, 3, 4), 0, 1, 3);
 }
 
+/* Rows, their length times a scale. */
+static void
+resized_rows(const char *shape, float scale, const char *places)
+{
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, shape);
+	onx_floats(file, "s", "4", (const float[]){1, 1, 1, scale});
+	onx_string(file, "coordinate_transformation_mode", places);
+	onx_string(file, "nearest_mode", "floor");
+	onx_node(file, "Resize", "x,,s", "y");
+	onx_output(file, "y");
+}
+
 /* Lengths and places are computed in f32: 10 * 2.3 is 23, and 8 / 1.6 is 5 there, but not in double. */
 static void
 test_places_in_f32(void **state)
 {
 	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1,1,1,10");
-	onx_floats(file, "s", "4", (const float[]){1, 1, 1, 2.3f});
-	onx_string(file, "coordinate_transformation_mode", "asymmetric");
-	onx_string(file, "nearest_mode", "floor");
-	onx_node(file, "Resize", "x,,s", "y");
-	onx_output(file, "y");
+	resized_rows("1,1,1,10", 2.3f, "asymmetric");
 	import(13);
 	output_is("tensor<1x1x1x23xf32>");
-	another_file();
-	onx_input(file, "x", ONX_FLOAT, "1,1,1,10");
-	onx_floats(file, "s", "4", (const float[]){1, 1, 1, 1.6f});
-	onx_string(file, "coordinate_transformation_mode", "asymmetric");
-	onx_string(file, "nearest_mode", "floor");
-	onx_node(file, "Resize", "x,,s", "y");
-	onx_output(file, "y");
+	resized_rows("1,1,1,10", 1.6f, "asymmetric");
 	import(13);
 	GIVES(V(0, 1, 2, 3, 4, 5, 6, 7, 8, 9), 0, 0, 0, 1, 1, 2, 3, 3, 4, 5, 5, 6, 6, 7, 8, 8, 9);
 }
@@ -246,19 +248,10 @@ static void
 test_fractional_corners(void **state)
 {
 	(void)state;
-	onx_input(file, "x", ONX_FLOAT, "1,1,1,4");
-	onx_floats(file, "s", "4", (const float[]){1, 1, 1, 1.5f});
-	onx_string(file, "coordinate_transformation_mode", "align_corners");
-	onx_node(file, "Resize", "x,,s", "y");
-	onx_output(file, "y");
+	resized_rows("1,1,1,4", 1.5f, "align_corners");
 	import(13);
 	assert_int_equal(rg->diags.n, 0);
-	another_file();
-	onx_input(file, "x", ONX_FLOAT, "1,1,1,4");
-	onx_floats(file, "s", "4", (const float[]){1, 1, 1, 1.4f});
-	onx_string(file, "coordinate_transformation_mode", "align_corners");
-	onx_node(file, "Resize", "x,,s", "y");
-	onx_output(file, "y");
+	resized_rows("1,1,1,4", 1.4f, "align_corners");
 	assert_int_equal(import_from(NULL, 13), QN_OK);
 	assert_int_equal(rg->diags.n, 1);
 	assert_string_equal(rg->diags.item[0].id, "import.corners");

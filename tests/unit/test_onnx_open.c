@@ -164,14 +164,21 @@ masked_softmax(const char *scores)
 	return 1 / 256.0 + ends("p", 1 / 256.0, 0); /* a step of scores of 8 bits, and one of y */
 }
 
-/* An attention's mask, as exporters write it: (1 - kept) * -3.4e38 is added to the scores. */
-static double
-computed_mask(void)
+/* Scores c of an image d, and which of its elements are large, g. */
+static void
+scores(void)
 {
 	image();
 	conv("d", "c");
 	scalar("half", ONX_FLOAT, 0.11);
 	onx_node(file, "Greater", "d,half", "g");
+}
+
+/* An attention's mask, as exporters write it: (1 - kept) * -3.4e38 is added to the scores. */
+static double
+computed_mask(void)
+{
+	scores();
 	onx_int(file, "to", ONX_FLOAT);
 	onx_node(file, "Cast", "g", "k");
 	scalar("one", ONX_FLOAT, 1.0);
@@ -197,10 +204,7 @@ constant_mask(void)
 static double
 chosen_mask(void)
 {
-	image();
-	conv("d", "c");
-	scalar("half", ONX_FLOAT, 0.11);
-	onx_node(file, "Greater", "d,half", "g");
+	scores();
 	scalar("low", ONX_FLOAT, -1e9);
 	onx_node(file, "Where", "g,c,low", "s");
 	return masked_softmax("s");
