@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_strips.c - a convolution of whose result only the rows of a pool's window are in memory:
+/* emit_strips.c - a convolution of whose result only the rows of a window are in memory, of the pool or convolution
+ * that reads it:
  *
  *   {
  *   const int8_t *x = in->image;
@@ -37,17 +38,39 @@ image_of(const qn_graph *g, qn_id id, int32_t w, int32_t c)
 }
 
 static void
-put_places(qn_emitter *e, const qn_step *s, const image *x, const image *y)
+put_places(qn_emitter *e, const qn_step *s, const image *x, const image *rows, const image *y)
 {
 	const size_t at = s->work_offset + s->strip->at;
 
 	e->uses_scratch = true;
 	qn_buff(&e->run, "\tconst %s *x = %s;\n", x->type, qn_emit_ref(e, s->in[0], QN_OWN));
-	qn_buff(&e->run, "\t%s *strip = (%s *)(void *)(s + %zu);\n", y->type, y->type, at);
+	qn_buff(&e->run, "\t%s *strip = (%s *)(void *)(s + %zu);\n", rows->type, rows->type, at);
 	qn_buff(&e->run, "\t%s *y = %s;\n", y->type, qn_emit_ref(e, s->node, QN_OWN));
 }
 
-/* The rows that a window wants and that are not there. */
+/* The begin of each turn: which rows of the convolution's result, h in all, it wants. */
+static void
+put_turn(qn_emitter *e, const qn_strip_of *s, int32_t h)
+{
+	const qn_windows *v = &s->windows;
+
+	if (v->at_once == 1) {
+		qn_buff(&e->run, "\tint32_t i;\n\n\tb.out_h = 1;\n\tfor (i = 0; i < %d; i++) {\n",
+			v->n);
+		qn_buff(&e->run, "\tqn_strip_next(&r, i * %d - %d, %d", v->stride, v->pad,
+			v->reach);
+	} else {
+		qn_buff(&e->run,
+			"\tint32_t i, n;\n\n\tfor (i = 0; i < %d; i += n) {\n"
+			"\tn = %d - i < %d ? %d - i : %d;\n",
+			v->n, v->n, v->at_once, v->n, v->at_once);
+		qn_buff(&e->run, "\tqn_strip_next(&r, i * %d - %d, (n - 1) * %d + %d", v->stride,
+			v->pad, v->stride, v->reach);
+	}
+	qn_buff(&e->run, ", %d, (int8_t *)strip, %zu);\n", h, s->row_bytes);
+}
+
+/* The rows that a turn wants and that are not there. */
 static void
 put_rows(qn_emitter *e, const qn_step *conv, const image *x, const image *rows)
 {
@@ -71,45 +94,44 @@ put_rows(qn_emitter *e, const qn_step *conv, const image *x, const image *rows)
 }
 
 static void
-put_window(qn_emitter *e, const qn_step *pool, const image *y)
+put_window(qn_emitter *e, const qn_step *reader, const qn_windows *v)
 {
-	const qn_pool_args *b = pool->args;
+	const qn_pool_args *pool = reader->kernel->reads_rows ? reader->args : NULL;
 	qn_buf to;
 
 	qn_buf_init(&to, e->arena);
-	qn_buff(&to, "y + i * %lld", y->row);
-	qn_buff(&e->run, "\tb.in_h = r.rows;\n\tb.pad_t = r.first - (i * %d - %d);\n", b->stride_h,
-		b->pad_t);
-	if (b->end_h != 0)
-		qn_buff(&e->run, "\tb.end_h = %d - r.first;\n", b->end_h);
-	qn_emit_kernel_call(e, pool, pool->kernel, pool->args,
+	qn_buff(&to, "y + i * %d", v->elements);
+	qn_buff(&e->run, "\tb.in_h = r.rows;\n\tb.pad_t = r.first - (i * %d - %d);\n", v->stride,
+		v->pad);
+	if (v->at_once > 1)
+		qn_buf_puts(&e->run, "\tb.out_h = n;\n");
+	if (pool != NULL && pool->end_h != 0)
+		qn_buff(&e->run, "\tb.end_h = %d - r.first;\n", pool->end_h);
+	qn_emit_kernel_call(e, reader, reader->kernel, reader->args,
 			    &(qn_call){"b", "strip", qn_buf_str(&to)});
 }
 
 void
 qn_emit_strips(qn_emitter *e, const qn_step *s)
 {
-	qn_step conv = *s->strip->conv;
-	const qn_step *pool = s->strip->pool;
+	qn_step conv = *s->strip->conv, reader = *s->strip->reader;
 	const qn_conv2d_args *c = &((const qn_conv2d_call *)conv.prepared)->args;
-	const qn_pool_args *b = pool->args;
+	const qn_windows *v = &s->strip->windows;
 	const image x = image_of(e->g, s->in[0], c->in_w, c->in_c),
-		    rows = image_of(e->g, pool->in[0], c->out_w, c->out_c),
-		    y = image_of(e->g, s->node, b->out_w, b->c);
+		    rows = image_of(e->g, reader.in[0], c->out_w, c->out_c),
+		    y = image_of(e->g, s->node, v->elements, 1);
 
 	conv.work_offset = s->work_offset;
+	reader.work_offset = s->work_offset + s->strip->reader_at;
 	const char *a = qn_emit_kernel_args(e, &conv, conv.kernel, conv.args),
-		   *other = qn_emit_kernel_args(e, pool, pool->kernel, pool->args);
+		   *b = qn_emit_kernel_args(e, &reader, reader.kernel, reader.args);
 	qn_buf_puts(&e->run, "\t{\n");
-	put_places(e, s, &x, &rows);
+	put_places(e, s, &x, &rows, &y);
 	qn_buf_puts(&e->run, "\tqn_strip r = {0, 0, 0, 0, 0, 0};\n");
 	qn_buff(&e->run, "\t%s a = %s;\n", qn_emit_name(e, &conv, conv.kernel->args), a);
-	qn_buff(&e->run, "\t%s b = %s;\n", qn_emit_name(e, pool, pool->kernel->args), other);
-	qn_buff(&e->run, "\tint32_t i;\n\n\tb.out_h = 1;\n\tfor (i = 0; i < %d; i++) {\n",
-		b->out_h);
-	qn_buff(&e->run, "\tqn_strip_next(&r, i * %d - %d, %d, %d, (int8_t *)strip, %zu);\n",
-		b->stride_h, b->pad_t, b->k_h, c->out_h, s->strip->row_bytes);
+	qn_buff(&e->run, "\t%s b = %s;\n", qn_emit_name(e, &reader, reader.kernel->args), b);
+	put_turn(e, s->strip, c->out_h);
 	put_rows(e, &conv, &x, &rows);
-	put_window(e, pool, &y);
+	put_window(e, &reader, v);
 	qn_buf_puts(&e->run, "\t}\n\t}\n");
 }

@@ -99,6 +99,17 @@ name_of(const qn_step *s)
 }
 
 uint64_t
+qn_step_macs(const qn_plan *p, const qn_step *s)
+{
+	const qn_step *conv = s->strip != NULL ? s->strip->conv : s;
+	uint64_t n = qn_node_macs(p->g, qn_graph_node(p->g, conv->core));
+
+	if (s->strip != NULL)
+		n += qn_node_macs(p->g, qn_graph_node(p->g, s->strip->reader->core));
+	return n * s->runs;
+}
+
+uint64_t
 qn_step_instructions(const qn_plan *p, const qn_step *s)
 {
 	const qn_target_figures *t = qn_target_figures_of(p->target->name);
@@ -108,8 +119,8 @@ qn_step_instructions(const qn_plan *p, const qn_step *s)
 		return 0;
 	uint64_t n = instructions_of(t, p->g, qn_graph_node(p->g, conv->core), name_of(conv));
 	if (s->strip != NULL)
-		n += instructions_of(t, p->g, qn_graph_node(p->g, s->strip->pool->core),
-				     name_of(s->strip->pool));
+		n += instructions_of(t, p->g, qn_graph_node(p->g, s->strip->reader->core),
+				     name_of(s->strip->reader));
 	return n * s->runs;
 }
 

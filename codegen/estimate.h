@@ -33,7 +33,8 @@ const qn_target_figures *qn_target_figures_of(const char *target);
 const qn_kernel_figure *qn_kernel_figure_of(const qn_target_figures *t, const char *kernel,
 					    int32_t bits, int32_t *percent);
 
-/* Instructions of one run of a step, and of the whole plan. */
+/* Multiplications of a run of a step, all turns of its loops; its instructions, and those of the whole plan. */
+uint64_t qn_step_macs(const qn_plan *p, const qn_step *s);
 uint64_t qn_step_instructions(const qn_plan *p, const qn_step *s);
 uint64_t qn_plan_instructions(const qn_plan *p);
 /* The target whose figures they are: "generic" where the plan's own was not measured. */

@@ -204,7 +204,7 @@ qn_plan_explain(const qn_plan *p, qn_buf *b)
 				s->host->by->desc.name, s->host->by->desc.salience);
 		if (s->strip != NULL)
 			qn_buff(b, ", %d of its rows at a time for %s", s->strip->rows,
-				qn_step_function(p->g, s->strip->pool, b->arena));
+				qn_step_function(p->g, s->strip->reader, b->arena));
 		if (s->work > 0)
 			qn_buff(b, ", %zu bytes of working memory", s->work);
 		if (s->constant_bytes > 0)

@@ -184,11 +184,13 @@ pack_depthwise(const qn_step_facts *f, qn_arena *a)
 static const qn_kernel conv2d[] = {
 	{.name = "qn_depthwise_vector_ow",
 	 .args = "qn_vector_args",
+	 .by_rows = sizeof(qn_vector_packed),
 	 QN_VECTOR_ROW(qn_vector_packed, depthwise_vector, QN_TARGET_VECTORS),
 	 .rows = offsetof(qn_vector_args, ring),
 	 .fused = QN_FUSED(qn_conv2d_args, out_c)},
 	{.name = "qn_depthwise_up_vector_ow",
 	 .args = "qn_vector_args",
+	 .by_rows = sizeof(qn_vector_packed),
 	 QN_VECTOR_ROW(qn_vector_packed, depthwise_up_vector, QN_TARGET_VECTORS),
 	 .rows = offsetof(qn_vector_args, ring),
 	 .fused = QN_FUSED(qn_conv2d_args, out_c)},

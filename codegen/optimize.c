@@ -318,6 +318,18 @@ fit(const qn_plan *fast, const limits *l, choices *c, nearest *best, qn_arena *t
 	return QN_OK;
 }
 
+/* Whether the plan is within the limits when its steps are joined (strips.h). */
+static qn_status
+is_within_joined(const qn_plan *p, const limits *l, const qn_plan_opts *o, qn_arena *tmp,
+		 bool *within)
+{
+	qn_plan *joined = qn_arena_copy(tmp, p, sizeof(*p));
+
+	QN_TRY(qn_strips_choose(&joined, o, tmp));
+	*within = is_within(joined, l);
+	return QN_OK;
+}
+
 /* *out NULL: the fast plan is the one. */
 static qn_status
 balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
@@ -328,7 +340,7 @@ balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 	const choices all = plain_ones(fast, beyond, a);
 	choices some = choices_new(fast, a);
 	nearest best = {.bytes = SIZE_MAX};
-	bool found = false;
+	bool found = false, within;
 	qn_plan *plain;
 
 	*out = NULL;
@@ -338,7 +350,8 @@ balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 	const limits l = {
 		limit(plain->scratch_bytes + plain->scratch_bytes / 8 + SLACK, o->max_arena),
 		limit(plain->weight_bytes + plain->weight_bytes / 5 + SLACK, o->max_weights)};
-	if (is_within(fast, &l))
+	QN_TRY(is_within_joined(fast, &l, o, tmp, &within));
+	if (within)
 		return QN_OK;
 	note_tried(&best, fast, &l, &some);
 	QN_TRY(fit(fast, &l, &some, &best, tmp, &found));
@@ -363,7 +376,7 @@ qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *o, qn_aren
 	if (status == QN_OK && declined != NULL)
 		status = qn_plan_with(*out, declined, a, out);
 	if (status == QN_OK)
-		status = qn_strips_choose(out, a);
+		status = qn_strips_choose(out, o, a);
 	if (status == QN_OK)
 		(*out)->optimize = o->optimize;
 	qn_arena_release(tmp);

@@ -84,7 +84,7 @@ place(qn_plan *plan, qn_arena *a)
 				 "the program needs an activation arena (scratch buffer) of %zu "
 				 "bytes; 2^31 - 1 is the limit",
 				 plan->scratch_bytes);
-	return count_weights(plan, a);
+	return QN_OK;
 }
 
 /* Kernels and places for the plan's graph. */
@@ -93,7 +93,8 @@ fill(qn_plan *plan, qn_arena *a)
 {
 	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->declined, a, &plan->step,
 				&plan->nstep));
-	return place(plan, a);
+	QN_TRY(place(plan, a));
+	return count_weights(plan, a);
 }
 
 qn_status
@@ -133,19 +134,35 @@ qn_plan_with(const qn_plan *like, const qn_declined *const *declined, qn_arena *
 	return QN_OK;
 }
 
-qn_status
-qn_plan_strips(const qn_plan *like, const bool *join, qn_arena *a, qn_plan **out)
+/* As they were before they were placed. */
+static qn_step *
+unplaced(const qn_plan *like, qn_arena *a)
 {
-	qn_plan *plan = QN_NEW(a, qn_plan, 1);
+	qn_step *step = qn_arena_copy(a, like->step, like->nstep * sizeof(*step));
 
-	*plan = (qn_plan){.g = like->g,
-			  .name = like->name,
-			  .target = like->target,
-			  .declined = like->declined};
-	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->declined, a, &plan->step,
-				&plan->nstep));
+	for (size_t i = 0; i < like->nstep; i++) {
+		step[i].in_output = false;
+		step[i].work -= step[i].work_over;
+		step[i].work_over = 0;
+	}
+	return step;
+}
+
+qn_status
+qn_plan_place_strips(const qn_plan *like, const int32_t *join, qn_arena *a, qn_plan **out)
+{
+	qn_plan *plan = qn_arena_copy(a, like, sizeof(*like));
+
+	plan->step = unplaced(like, a);
 	qn_strips_join(plan, join, a);
 	QN_TRY(place(plan, a));
 	*out = plan;
 	return QN_OK;
+}
+
+qn_status
+qn_plan_strips(const qn_plan *like, const int32_t *join, qn_arena *a, qn_plan **out)
+{
+	QN_TRY(qn_plan_place_strips(like, join, a, out));
+	return count_weights(*out, a);
 }

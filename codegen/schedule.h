@@ -11,8 +11,10 @@ qn_status qn_plan_fast(const qn_graph *g, const char *name, const qn_target *tar
 		       qn_plan **out) QN_MUST_CHECK;
 qn_status qn_plan_with(const qn_plan *like, const qn_declined *const *declined, qn_arena *a,
 		       qn_plan **out) QN_MUST_CHECK;
-/* The same with pools joined to their operands' steps, as qn_strips_join does. */
-qn_status qn_plan_strips(const qn_plan *like, const bool *join, qn_arena *a,
+/* The same steps, joined as qn_strips_join does: placed only, so that constants are as before; or all of the plan. */
+qn_status qn_plan_place_strips(const qn_plan *like, const int32_t *join, qn_arena *a,
+			       qn_plan **out) QN_MUST_CHECK;
+qn_status qn_plan_strips(const qn_plan *like, const int32_t *join, qn_arena *a,
 			 qn_plan **out) QN_MUST_CHECK;
 
 /* The steps of all nodes that an output needs, in the order of the values that they leave; where

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strips.c - which pools are computed with the convolution before them, a window of rows at a time.
+/* strips.c - pools and convolutions that are computed with the convolution before them, a window of rows at a time.
  *
  *   conv1 [28, 28, 8]   6272 bytes         rows 2 i and 2 i + 1   448 bytes
  *   pool1 [14, 14, 8]                 --->  row i of pool1, for i from 0 to 13
  *
  * Any kernel makes some rows of its result: they are the result of a part of its operand, in which
  * padding stays where it was (runtime/kernels/strip.h).  Rows that the next window has too are kept.
- * Larger results are in memory longer then, the convolution's operand and the pool's result at the
- * same time, so steps are joined only where the arena gets smaller. */
+ * Larger results are in memory longer then, the convolution's operand and the reader's result at the
+ * same time, so not all steps are joined that could be (strips_choose.c). */
 #include "codegen/strips.h"
 
 #include <string.h>
@@ -29,15 +29,10 @@ SAME(qn_dsp_args);
 SAME(qn_scalar_args);
 SAME(qn_vector_args);
 
-enum {
-	ALIGN = QN_SCRATCH_ALIGN,
-	MOST_TRIED = 64
-}; /* joins of which each is tested whether it is needed */
-
 static size_t
 align_up(size_t n)
 {
-	return (n + ALIGN - 1) / ALIGN * ALIGN;
+	return (n + QN_SCRATCH_ALIGN - 1) / QN_SCRATCH_ALIGN * QN_SCRATCH_ALIGN;
 }
 
 static const qn_conv2d_args *
@@ -90,96 +85,152 @@ set_rows(void *args, const qn_strip *r)
 	memcpy(a + offsetof(qn_conv2d_args, pad_t), &r->pad_t, sizeof(r->pad_t));
 }
 
-/* The working memory that the convolution wants for the rows of any window; false: a window has no rows, or
- * some of its rows depend on padding alone. */
+/* The windows that a step wants of its operand's rows; false: its kernel does not compute rows by themselves. */
 static bool
-measure(const qn_step *conv, const qn_pool_args *b, qn_arena *a, size_t *work)
+find_windows(const qn_graph *g, const qn_step *s, qn_windows *out)
+{
+	if (s->kernel != NULL && s->kernel->reads_rows && !s->rows_planned) {
+		const qn_pool_args *b = s->args;
+
+		*out = (qn_windows){b->stride_h, b->pad_t, b->k_h, b->out_h, b->out_w * b->c, 1};
+		return b->dil_h == 1;
+	}
+	if (!makes_rows(g, s) || s->kernel->fused == NULL || s->prepared == NULL)
+		return false;
+	const qn_conv2d_args *c = conv_args(s);
+
+	*out = (qn_windows){c->stride_h, c->pad_t, reach(c), c->out_h, c->out_w * c->out_c, 1};
+	return true;
+}
+
+/* The rows of its operand that the reader wants at once. */
+static int32_t
+rows_for(const qn_windows *v, int32_t made)
+{
+	return (made - 1) * v->stride + v->reach;
+}
+
+/* The most working memory that a kernel wants for rows of its result; grows *work. */
+static void
+want(const qn_step *s, void *args, const qn_strip *r, size_t *work)
+{
+	set_rows(args, r);
+	const size_t wants = s->kernel->work != NULL ? s->kernel->work(args) : 0;
+	*work = wants > *work ? wants : *work;
+}
+
+/* The working memory that both want for the rows of any window; false: a window has no rows, or some of
+ * its rows depend on padding alone. */
+static bool
+measure(const qn_step *conv, const qn_step *reader, const qn_windows *v, qn_arena *a,
+	size_t work[2])
 {
 	const qn_conv2d_args *c = conv_args(conv);
-	void *args = qn_arena_alloc(a, 1, conv->kernel->by_rows);
+	const bool convolves = reader->kernel->by_rows > 0;
+	void *args = qn_arena_copy(a, conv->args, conv->kernel->by_rows),
+	     *other = convolves ? qn_arena_copy(a, reader->args, reader->kernel->by_rows) : NULL;
 	qn_strip r = {0};
 
-	*work = 0;
-	memcpy(args, conv->args, conv->kernel->by_rows);
-	for (int32_t i = 0; i < b->out_h; i++) {
+	work[0] = work[1] = 0;
+	for (int32_t i = 0; i < v->n; i += v->at_once) {
+		const int32_t made = v->n - i < v->at_once ? v->n - i : v->at_once;
 		int8_t none = 0;
 
-		qn_strip_next(&r, i * b->stride_h - b->pad_t, b->k_h, c->out_h, &none, 0);
+		qn_strip_next(&r, i * v->stride - v->pad, rows_for(v, made), c->out_h, &none, 0);
 		qn_strip_operand(&r, c->in_h, c->stride_h, reach(c), c->pad_t);
 		if (r.rows < 1)
 			return false;
+		if (convolves)
+			want(reader, other, &(qn_strip){.in_h = r.rows, .rows = made}, &work[1]);
 		if (r.rows == r.kept)
 			continue;
 		if (r.in_h < 1)
 			return false;
-		set_rows(args, &r);
-		const size_t wants = conv->kernel->work != NULL ? conv->kernel->work(args) : 0;
-		*work = wants > *work ? wants : *work;
+		want(conv, args, &r, &work[0]);
 	}
 	return true;
 }
 
+static const qn_step *
+with_work(const qn_step *s, size_t work, qn_arena *a)
+{
+	qn_step *copy = qn_arena_copy(a, s, sizeof(*s));
+
+	copy->work = work;
+	return copy;
+}
+
 /* The step that both are; NULL when they cannot be one. */
 static const qn_strip_of *
-joined(const qn_plan *p, const qn_step *conv, const qn_step *pool, qn_arena *a)
+joined(const qn_plan *p, const qn_step *conv, const qn_step *reader, int32_t at_once, qn_arena *a)
 {
-	const qn_pool_args *b = pool->args;
-	size_t work;
+	size_t work[2];
+	qn_windows v;
 
-	if (!makes_rows(p->g, conv) || conv->kernel->fused == NULL || conv->prepared == NULL)
+	if (!makes_rows(p->g, conv) || conv->kernel->fused == NULL || conv->prepared == NULL ||
+	    !find_windows(p->g, reader, &v))
 		return NULL;
 	const qn_conv2d_args *c = conv_args(conv);
-	if (c->batch != 1 || b->dil_h != 1 || b->k_h >= c->out_h || !measure(conv, b, a, &work))
+	v.at_once = at_once;
+	if (c->batch != 1 || rows_for(&v, at_once) >= c->out_h ||
+	    !measure(conv, reader, &v, a, work))
 		return NULL;
 	qn_strip_of *s = QN_NEW(a, qn_strip_of, 1);
-	qn_step *first = QN_NEW(a, qn_step, 1), *second = QN_NEW(a, qn_step, 1);
-	*first = *conv;
-	*second = *pool;
-	first->work = work;
-	s->conv = first;
-	s->pool = second;
-	s->rows = b->k_h;
+	s->conv = with_work(conv, work[0], a);
+	s->reader = with_work(reader, work[1], a);
+	s->windows = v;
+	s->rows = rows_for(&v, at_once);
 	s->row_bytes = conv->bytes / (size_t)c->out_h;
-	s->at = align_up(work);
+	s->at = align_up(work[0]);
+	s->reader_at = s->at + align_up((size_t)s->rows * s->row_bytes);
 	return s;
 }
 
-/* The convolution's step leaves the pool's value; its epilogue is one node longer. */
+/* The convolution's step leaves the reader's value; its epilogue is longer by the reader's nodes. */
 static qn_step
 join_steps(const qn_strip_of *s, qn_arena *a)
 {
-	qn_step both = *s->conv;
-	qn_epilogue *epilogue = QN_NEW(a, qn_epilogue, both.nepilogue + 1);
+	const qn_step *conv = s->conv, *reader = s->reader;
+	qn_step both = *conv;
+	qn_epilogue *epilogue = QN_NEW(a, qn_epilogue, conv->nepilogue + 1 + reader->nepilogue);
+	qn_id *in = QN_NEW(a, qn_id, conv->nin + reader->nin);
 
-	memcpy(epilogue, both.epilogue, both.nepilogue * sizeof(*epilogue));
-	epilogue[both.nepilogue++] = (qn_epilogue){s->pool->node, s->pool->args};
+	memcpy(epilogue, conv->epilogue, conv->nepilogue * sizeof(*epilogue));
+	epilogue[both.nepilogue++] = (qn_epilogue){reader->core, reader->prepared};
+	memcpy(epilogue + both.nepilogue, reader->epilogue, reader->nepilogue * sizeof(*epilogue));
+	both.nepilogue += reader->nepilogue;
+	memcpy(in, conv->in, conv->nin * sizeof(*in));
+	memcpy(in + conv->nin, reader->in + 1, (reader->nin - 1) * sizeof(*in));
+	both.nin += reader->nin - 1;
+	both.in = in;
 	both.epilogue = epilogue;
-	both.node = s->pool->node;
-	both.bytes = s->pool->bytes;
-	both.work = s->at + (size_t)s->rows * s->row_bytes;
+	both.node = reader->node;
+	both.bytes = reader->bytes;
+	both.work = reader->work > 0 ? s->reader_at + reader->work
+				     : s->at + (size_t)s->rows * s->row_bytes;
 	both.strip = s;
 	return both;
 }
 
-/* The step of pool i and of the convolution before it, number *before; NULL where it is not a pool, or is not joined. */
+/* The step of reader i and of the convolution before it, number *before; NULL where it cannot be, or is not joined. */
 static const qn_strip_of *
-strip_of(const qn_plan *p, const uint32_t *step_of, size_t i, const bool *join, qn_arena *a,
+strip_of(const qn_plan *p, const uint32_t *step_of, size_t i, const int32_t *join, qn_arena *a,
 	 size_t *before)
 {
-	const qn_step *pool = &p->step[i];
+	const qn_step *reader = &p->step[i];
 
-	if (pool->kernel == NULL || !pool->kernel->reads_rows || pool->rows_planned ||
-	    step_of[pool->in[0]] == 0)
+	if (reader->nin == 0 || step_of[reader->in[0]] == 0)
 		return NULL;
-	*before = step_of[pool->in[0]] - 1;
+	*before = step_of[reader->in[0]] - 1;
 	const qn_step *conv = &p->step[*before];
-	if ((join != NULL && !join[conv->core]) || readers(p, step_of, conv->node) != 1)
+	if (conv->node != reader->in[0] || (join != NULL && join[conv->core] == 0))
 		return NULL;
-	return joined(p, conv, pool, a);
+	const qn_strip_of *s = joined(p, conv, reader, join != NULL ? join[conv->core] : 1, a);
+	return s != NULL && readers(p, step_of, conv->node) == 1 ? s : NULL;
 }
 
 void
-qn_strips_join(qn_plan *p, const bool *join, qn_arena *a)
+qn_strips_join(qn_plan *p, const int32_t *join, qn_arena *a)
 {
 	uint32_t *step_of = qn_step_of(p->g, p->step, p->nstep, a);
 	bool *gone = QN_NEW(a, bool, p->nstep);
@@ -199,62 +250,23 @@ qn_strips_join(qn_plan *p, const bool *join, qn_arena *a)
 	p->nstep = n;
 }
 
-/* Which core nodes' steps can be joined with a pool; how many are. */
-static size_t
-find_joins(const qn_plan *p, bool *join, qn_arena *a)
+size_t
+qn_strips_find(const qn_plan *p, bool convolutions, int32_t *most, bool *pool, qn_arena *a)
 {
 	uint32_t *step_of = qn_step_of(p->g, p->step, p->nstep, a);
 	size_t n = 0, before;
 
-	for (size_t i = 0; i < p->nstep; i++)
-		if (strip_of(p, step_of, i, NULL, a, &before) != NULL) {
-			join[p->step[before].core] = true;
-			n++;
-		}
-	return n;
-}
-
-/* Undoes the joins that do not make the arena smaller. */
-static qn_status
-keep_needed(const qn_plan *p, size_t least, bool *join, qn_arena *tmp)
-{
 	for (size_t i = 0; i < p->nstep; i++) {
-		const qn_id core = p->step[i].core;
-		qn_plan *next;
+		const qn_kernel *k = p->step[i].kernel;
+		const qn_strip_of *s = convolutions || (k != NULL && k->reads_rows)
+					       ? strip_of(p, step_of, i, NULL, a, &before)
+					       : NULL;
 
-		if (!join[core])
+		if (s == NULL)
 			continue;
-		join[core] = false;
-		QN_TRY(qn_plan_strips(p, join, tmp, &next));
-		join[core] = next->scratch_bytes > least;
+		most[p->step[before].core] = s->windows.n;
+		pool[p->step[before].core] = k->reads_rows;
+		n++;
 	}
-	return QN_OK;
-}
-
-static qn_status
-choose(const qn_plan *p, bool *join, qn_arena *tmp, bool *gains)
-{
-	const size_t n = find_joins(p, join, tmp);
-	qn_plan *all;
-
-	*gains = false;
-	if (n == 0)
-		return QN_OK;
-	QN_TRY(qn_plan_strips(p, join, tmp, &all));
-	*gains = all->scratch_bytes < p->scratch_bytes;
-	return *gains && n <= MOST_TRIED ? keep_needed(p, all->scratch_bytes, join, tmp) : QN_OK;
-}
-
-qn_status
-qn_strips_choose(qn_plan **p, qn_arena *a)
-{
-	qn_arena *tmp = qn_arena_child(a);
-	bool *join = QN_NEW(tmp, bool, (*p)->g->n);
-	bool gains;
-	qn_status status = choose(*p, join, tmp, &gains);
-
-	if (status == QN_OK && gains)
-		status = qn_plan_strips(*p, join, a, p);
-	qn_arena_release(tmp);
-	return status;
+	return n;
 }

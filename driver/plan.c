@@ -67,8 +67,7 @@ tell_steps(void *arg, qn_arena *a)
 					   .name = qn_graph_node(p->g, s->node)->name,
 					   .layers = layers.n,
 					   .layer = layers.name,
-					   .macs = s->runs *
-						   qn_node_macs(p->g, qn_graph_node(p->g, s->core)),
+					   .macs = qn_step_macs(p, s),
 					   .weight_bytes = s->constant_bytes,
 					   .instructions = qn_step_instructions(p, s)};
 		c->step_fn(c->user, &step);

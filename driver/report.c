@@ -90,8 +90,9 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	if (s->kernel == &qn_host_kernel)
 		qn_json_put_string(o, "custom_kernel", s->host->by->desc.name);
 	if (s->strip != NULL) {
-		qn_json_put_string(o, "pool_kernel", qn_step_function(p->g, s->strip->pool, tmp));
-		qn_json_put_i64(o, "pool_rows", s->strip->rows);
+		qn_json_put_string(o, "reader_kernel",
+				   qn_step_function(p->g, s->strip->reader, tmp));
+		qn_json_put_i64(o, "reader_rows", s->strip->rows);
 	}
 	const int64_t worst = qn_accumulator_worst(p->g, core, tmp);
 	if (worst >= 0) {
@@ -101,7 +102,7 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	qn_arena_release(tmp);
 	if (s->runs > 1)
 		qn_json_put_u64(o, "runs", s->runs);
-	qn_json_put_u64(o, "macs", s->runs * qn_node_macs(p->g, core));
+	qn_json_put_u64(o, "macs", qn_step_macs(p, s));
 	if (s->alias == 0)
 		qn_json_put_u64(o, "instructions", qn_step_instructions(p, s));
 	qn_json_put_i64(o, "weight_bytes", (int64_t)s->constant_bytes);

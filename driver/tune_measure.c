@@ -204,20 +204,30 @@ computes(const qn_plan *p, const qn_step *s, const char *layer, qn_arena *a)
 	return false;
 }
 
+static void
+add_step(const qn_plan *p, const qn_step *s, qn_tune_entry *e, qn_arena *a)
+{
+	for (size_t k = 0; k < e->nlayer; k++)
+		if (computes(p, s, e->layer[k].name, a)) {
+			e->layer[k].bytes += s->constant_bytes;
+			e->layer[k].instructions += qn_step_instructions(p, s);
+			break;
+		}
+}
+
 /* Bytes and instructions of the plan's steps, by layer. */
 static void
 add_steps(const qn_plan *p, qn_tune_entry *e, qn_arena *a)
 {
 	for (size_t i = 0; i < p->nstep; i++) {
 		const qn_step *s = &p->step[i];
-		const qn_step *core = s->strip != NULL ? s->strip->conv : s;
 
-		for (size_t k = 0; k < e->nlayer; k++)
-			if (computes(p, core, e->layer[k].name, a)) {
-				e->layer[k].bytes += s->constant_bytes;
-				e->layer[k].instructions += qn_step_instructions(p, s);
-				break;
-			}
+		if (s->strip == NULL) {
+			add_step(p, s, e, a);
+			continue;
+		}
+		add_step(p, s->strip->conv, e, a);
+		add_step(p, s->strip->reader, e, a);
 	}
 }
 

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools that are computed with the convolution before them, a window of rows at a time, give the bytes
- * that the interpreter gives: random convolutions and pools of any windows, strides, padding and
- * storage, with the kernels of every kind of target. */
+/* Pools and convolutions that are computed with the convolution before them, some rows at a time, give the
+ * bytes that the interpreter gives: random ones of any windows, strides, padding and storage, with the
+ * kernels of every kind of target. */
 #include "tests/e2e/e2e.h"
 
 #include "codegen/schedule.h"
 #include "codegen/strips.h"
 #include "tests/e2e/random_maker.h"
 
-enum { NETS = 1, FULL_NETS = 6, BRANCHES = 8, SAMPLES = 4 };
+enum { NETS = 1, FULL_NETS = 6, BRANCHES = 12, SAMPLES = 4 };
 
 static const char *const targets[] = {"generic",    "cortex-m4", "cortex-m0plus",
 				      "cortex-m55", "avr",       "x86-64-avx512vnni"};
 
-/* A convolution and a pool of its result, twice where the first is large enough. */
+/* A pool, or another convolution. */
+static qn_id
+add_reader(maker *m, qn_id x)
+{
+	if (chance(m, 50))
+		return random_conv2d(m, x);
+	return chance(m, 60) ? random_max_pool(m, x) : random_avg_pool(m, x);
+}
+
+/* A convolution and a reader of its result, twice where the first is large enough. */
 static void
 add_branch(maker *m)
 {
@@ -30,7 +39,9 @@ add_branch(maker *m)
 		if ((y = random_conv2d(m, x)) == 0)
 			break;
 		x = y;
-		x = chance(m, 60) ? random_max_pool(m, x) : random_avg_pool(m, x);
+		if ((y = add_reader(m, x)) == 0)
+			break;
+		x = y;
 	}
 	qn_graph_output(m->b->g, NULL, x);
 }
@@ -51,24 +62,42 @@ build_net(builder *b, uint64_t seed)
 	build_check(b, qn_model_verify(&b->model) == QN_OK);
 }
 
-/* Which kernels made rows for a pool. */
-static size_t
-count_strips(builder *b, const qn_plan *p, size_t *kept)
+typedef struct strip_counts {
+	size_t pools, convolutions, kept; /* kept: rows, from a turn to the next */
+} strip_counts;
+
+/* Which kernels made rows for which. */
+static void
+count_strips(builder *b, const qn_plan *p, strip_counts *n)
 {
-	size_t n = 0;
 
 	for (size_t i = 0; i < p->nstep; i++) {
 		const qn_strip_of *s = p->step[i].strip;
 
 		if (s == NULL)
 			continue;
-		const qn_attrs *a = qn_graph_node(p->g, s->pool->node)->attr;
-		n++;
-		*kept += a->pool.stride[0] < a->pool.kernel[0];
-		print_message("%s with %s\n", qn_step_function(p->g, s->conv, &b->arena),
-			      qn_step_function(p->g, s->pool, &b->arena));
+		const bool convolves = qn_graph_node(p->g, s->reader->core)->op == QN_OP_conv2d;
+		n->pools += !convolves;
+		n->convolutions += convolves;
+		n->kept += s->windows.stride < s->windows.reach;
+		print_message("%s with %s, %d at once\n",
+			      qn_step_function(p->g, s->conv, &b->arena),
+			      qn_step_function(p->g, s->reader, &b->arena), s->windows.at_once);
 	}
-	return n;
+}
+
+/* Most of the joins that there can be, with some rows at once. */
+static const int32_t *
+random_joins(builder *b, const qn_plan *p)
+{
+	int32_t *join = QN_NEW(&b->arena, int32_t, p->g->n);
+	maker m = {.b = b};
+
+	qn_strips_find(p, true, join, QN_NEW(&b->arena, bool, p->g->n), &b->arena);
+	for (qn_id core = 1; core < p->g->n; core++)
+		if (join[core] > 0)
+			join[core] = chance(&m, 90) ? (int32_t)pick(&m, 1, join[core] / 2 + 1) : 0;
+	return join;
 }
 
 static void
@@ -77,7 +106,7 @@ test_random(void **state)
 	const size_t ntarget = e2e_target_cc() != NULL ? 1 : QN_COUNT(targets);
 	const char *full = getenv("QUERN_FULL");
 	const uint64_t nets = full != NULL && strcmp(full, "1") == 0 ? FULL_NETS : NETS;
-	size_t n = 0, kept = 0;
+	strip_counts n = {0};
 
 	(void)state;
 	for (size_t i = 0; i < ntarget; i++) {
@@ -91,8 +120,9 @@ test_random(void **state)
 			build_net(&b, 100 * i + seed);
 			const qn_target *target = qn_target_find(&b.env, name);
 			build_check(&b, qn_plan_fast(b.g, "net", target, &b.arena, &plan) == QN_OK);
-			build_check(&b, qn_plan_strips(plan, NULL, &b.arena, &strips) == QN_OK);
-			n += count_strips(&b, strips, &kept);
+			build_check(&b, qn_plan_strips(plan, random_joins(&b, plan), &b.arena,
+						       &strips) == QN_OK);
+			count_strips(&b, strips, &n);
 			e2e_prepare_plan(&b, strips, &t, SAMPLES);
 			if (e2e_target_cc() == NULL) {
 				e2e_run_portable(&b, &t);
@@ -104,8 +134,9 @@ test_random(void **state)
 			build_end(&b);
 		}
 	}
-	print_message("%zu pools, %zu of them keep rows\n", n, kept);
-	assert_true(n >= 4 * ntarget && kept >= ntarget);
+	print_message("%zu pools and %zu convolutions, %zu of them keep rows\n", n.pools,
+		      n.convolutions, n.kept);
+	assert_true(n.pools >= 2 * ntarget && n.convolutions >= 2 * ntarget && n.kept >= ntarget);
 }
 
 int

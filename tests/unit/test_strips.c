@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which pools are computed with the convolution before them, how many rows of its result are in memory,
- * and which rows each window wants.  e2e-strips runs them. */
+/* Which pools and convolutions are computed with the convolution before them, how many rows of its result are in
+ * memory, and which rows each window wants.  e2e-strips runs them. */
 #include "tests/e2e/build.h"
 
 #include "codegen/emit.h"
@@ -33,13 +33,19 @@ pool(builder *b, const char *name, qn_id x, int kernel, int stride)
 }
 
 static qn_plan *
-plan(builder *b)
+plan_as(builder *b, qn_optimize optimize)
 {
+	const qn_plan_opts how = {.target = qn_target_at(0), .optimize = optimize};
 	qn_plan *p = NULL;
 
-	build_check(b, qn_plan_make(b->g, "net", &(qn_plan_opts){.target = qn_target_at(0)},
-				    &b->arena, &p) == QN_OK);
+	build_check(b, qn_plan_make(b->g, "net", &how, &b->arena, &p) == QN_OK);
 	return p;
+}
+
+static qn_plan *
+plan(builder *b)
+{
+	return plan_as(b, QN_OPTIMIZE_BALANCED);
 }
 
 /* The result of 6272 bytes is never there: two rows of 224 are. */
@@ -89,6 +95,85 @@ test_joined_wide(void **state)
 	assert_string_equal(qn_step_function(p->g, &p->step[0], &b.arena), "qn_conv2d_rows16_dsp");
 	assert_non_null(p->step[0].strip);
 	assert_int_equal(p->step[0].strip->rows, 2);
+	build_end(&b);
+}
+
+/* [h, w, 8] to more channels, and a window of 3 by 3 of each, `stride` apart: the begin of a block of MobileNet. */
+static qn_id
+expand(builder *b, const char *name, qn_id x, int stride, const char *wide, const char *type)
+{
+	qn_attrs a = build_attrs(QN_OP_conv2d);
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s.w", name);
+	qn_id w = build_const(b, text, "tensor<32x1x1x8x!quant.uniform<i8:f32, 0.25>>", -127, 127);
+	snprintf(text, sizeof(text), "%s.up", name);
+	x = build_op(b, QN_OP_conv2d, text, IDS(x, w), &a, NULL);
+	snprintf(text, sizeof(text), "%s.q", name);
+	x = build_op(b, QN_OP_requantize, text, IDS(x), NULL, wide);
+	snprintf(text, sizeof(text), "%s.d", name);
+	w = build_const(b, text, "tensor<32x3x3x1x!quant.uniform<i8:f32, 0.25>>", -127, 127);
+	a.conv2d.padding = QN_PADDING_same;
+	a.conv2d.groups = 32;
+	a.conv2d.stride[0] = a.conv2d.stride[1] = stride;
+	snprintf(text, sizeof(text), "%s.each", name);
+	x = build_op(b, QN_OP_conv2d, text, IDS(x, w), &a, NULL);
+	return build_op(b, QN_OP_requantize, name, IDS(x), NULL, type);
+}
+
+/* 32 by 32 pixels of 32 channels, 32768 bytes, are never there, but 3 rows.  The fastest program has them all. */
+static void
+test_convolution(void **state)
+{
+	(void)state;
+	for (int speed = 0; speed < 2; speed++) {
+		builder b;
+
+		build_begin(&b, "net", 1);
+		qn_id x = build_input(&b, "x", Q("1x32x32x8"));
+		x = expand(&b, "down", x, 2, Q("1x32x32x32"), Q("1x16x16x32"));
+		x = build_op(&b, QN_OP_neg, "neg", IDS(x), NULL, Q("1x16x16x32"));
+		qn_graph_output(b.g, "y",
+				build_op(&b, QN_OP_exp, "exp", IDS(x), NULL, Q("1x16x16x32")));
+		const qn_plan *p =
+			plan_as(&b, speed != 0 ? QN_OPTIMIZE_SPEED : QN_OPTIMIZE_BALANCED);
+		assert_int_equal(p->nstep, speed != 0 ? 4 : 3);
+		if (speed == 0) {
+			const qn_strip_of *s = p->step[0].strip;
+
+			assert_non_null(s);
+			assert_int_equal(s->rows, 3);
+			assert_int_equal(s->row_bytes, 32 * 32);
+			assert_int_equal(p->step[0].nepilogue, 3);
+			assert_int_equal(p->step[0].nin, 3);
+			assert_int_equal(p->scratch_bytes, 3 * 32 * 32 + 16 * 16 * 32);
+		}
+		build_end(&b);
+	}
+}
+
+/* Two blocks of one size: no single join makes the arena smaller, both together do. */
+static void
+test_two_peaks(void **state)
+{
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	for (int i = 0; i < 2; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "x%d", i);
+		const qn_id x = build_input(&b, name, Q("1x32x32x8"));
+		snprintf(name, sizeof(name), "y%d", i);
+		qn_graph_output(b.g, name,
+				expand(&b, name, x, 2, Q("1x32x32x32"), Q("1x16x16x32")));
+	}
+	const qn_plan *p = plan(&b);
+	assert_int_equal(p->nstep, 2);
+	assert_non_null(p->step[0].strip);
+	assert_non_null(p->step[1].strip);
+	assert_true(p->scratch_bytes <= 5 * 32 * 32);
 	build_end(&b);
 }
 
@@ -162,8 +247,9 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_joined),     cmocka_unit_test(test_joined_wide),
-		cmocka_unit_test(test_read_twice), cmocka_unit_test(test_no_gain),
+		cmocka_unit_test(test_joined),      cmocka_unit_test(test_joined_wide),
+		cmocka_unit_test(test_convolution), cmocka_unit_test(test_two_peaks),
+		cmocka_unit_test(test_read_twice),  cmocka_unit_test(test_no_gain),
 		cmocka_unit_test(test_rows),
 	};
 
