@@ -157,9 +157,7 @@ average_of_windows(qn_rw *rw, const qn_match *m)
 }
 
 /* Averages are rounded to quantized values of x before the requantize: left out where that is not wanted.
- * A file that came quantized says what the result has room for, and if it has finer steps, gets them.
- * Where the scales were chosen here, that is done for whole channels alone: a pool with the convolution
- * before it keeps no more than a window of that in memory (codegen/strips.h), which these forms do not. */
+ * Where the result has much finer steps, it gets them. */
 qn_id
 qn_rqz_average(qn_rw *rw, const qn_match *m)
 {
@@ -183,8 +181,7 @@ qn_rqz_average(qn_rw *rw, const qn_match *m)
 	const bool fine = !is_as_coarse(rw, qn_rw_node(rw, m->root)->type->elem, e);
 	if (fine && is_global(rw, m->at[OP], qn_rw_node(rw, m->at[X])->type))
 		return average_of_all(rw, m);
-	const bool finer = fine && e->bits <= 8 && e->gran == QN_PER_TENSOR &&
-			   qn_came_quantized(qn_rw_model(rw));
+	const bool finer = fine && e->bits <= 8 && e->gran == QN_PER_TENSOR;
 	const qn_id windows = finer ? average_of_windows(rw, m) : 0;
 	if (windows != 0)
 		return windows;
