@@ -4,7 +4,7 @@
  *   input [1,2,10], sample [1,5,10]      0 | 0 1 2 3 4 |      zeros go before the first step, where one is not full
  *                                       [ 0 0 ][1 2][3 4]     3 steps
  *
- * The samples of the other inputs are the same in all steps. */
+ * The samples of the other inputs are the same in all steps, unless there is one for each step. */
 #include "calibrate/steps.h"
 
 #include <string.h>
@@ -16,6 +16,7 @@ typedef struct cutting {
 	size_t steps, batch;
 	size_t outer, inner;      /* of a sample: before the axis elements, after it bytes */
 	size_t before, rows, all; /* along the axis: zeros, those of a step, those of a sample */
+	size_t apart;             /* from a step to the next; 0: each has the whole sample */
 	unsigned char zero[8];    /* an element that is 0 */
 	size_t each;              /* its bytes */
 } cutting;
@@ -73,7 +74,7 @@ fill(const cutting *c, unsigned char *to, size_t bytes)
 static void
 cut(const cutting *c, const unsigned char *sample, size_t step, unsigned char *to)
 {
-	const size_t at = step * c->rows; /* in the sample with its zeros */
+	const size_t at = step * c->apart; /* in the sample with its zeros */
 	const size_t zeros = at < c->before ? c->before - at : 0;
 	const size_t from = at < c->before ? 0 : at - c->before;
 
@@ -147,7 +148,7 @@ cut_source(const qn_graph *g, qn_arena *a, size_t i, const qn_source *s, size_t 
 	}
 	if (axis != 0) {
 		c->all = (size_t)dim[axis];
-		c->rows = (size_t)want->dim[axis];
+		c->rows = c->apart = (size_t)want->dim[axis];
 		c->before = steps * c->rows - c->all;
 		dim[axis] = want->dim[axis];
 	}
@@ -167,9 +168,27 @@ cut_source(const qn_graph *g, qn_arena *a, size_t i, const qn_source *s, size_t 
 	return to;
 }
 
+static size_t
+batches_of(const qn_graph *g, size_t i, const qn_source *s)
+{
+	const qn_type *want = qn_graph_node(g, g->input[i])->type;
+
+	return qn_source_count(s) / (want->rank > 0 && want->dim[0] > 0 ? (size_t)want->dim[0] : 1);
+}
+
+/* Whether an input has a sample for each step of those that are cut, which are `cut` batches. */
+static bool
+is_by_step(const qn_graph *g, size_t i, const qn_source *s, size_t cut, size_t steps)
+{
+	return steps_of(qn_graph_node(g, g->input[i])->type, s->type) == 1 &&
+	       batches_of(g, i, s) == cut * steps;
+}
+
 qn_status
 qn_steps_cut(const qn_graph *g, qn_arena *a, const qn_source **raw, size_t *steps)
 {
+	size_t batches = 0; /* of the inputs that are cut */
+
 	*steps = 1;
 	if (g->nstate == 0 && g->model->streamed == NULL)
 		return QN_OK; /* a streamed network may read no rows of earlier hops */
@@ -186,6 +205,7 @@ qn_steps_cut(const qn_graph *g, qn_arena *a, const qn_source **raw, size_t *step
 				"a sample has %zu steps of input '%s', one of '%s' has %zu", n,
 				qn_graph_node(g, g->input[i])->name, raw[0]->name, *steps);
 		*steps = n;
+		batches = batches_of(g, i, raw[i]);
 	}
 	if (*steps > 1 && g->model->env->sequence > 0)
 		return qn_report(g->model->env, QN_EUSAGE, "data.sequence", raw[0]->name,
@@ -193,7 +213,7 @@ qn_steps_cut(const qn_graph *g, qn_arena *a, const qn_source **raw, size_t *step
 				 "out, or give the steps as samples",
 				 *steps);
 	for (size_t i = 0; *steps > 1 && i < qn_graph_fed(g); i++)
-		if (raw[i]->type->rank > 0)
+		if (raw[i]->type->rank > 0 && !is_by_step(g, i, raw[i], batches, *steps))
 			raw[i] = cut_source(g, a, i, raw[i], *steps);
 	return QN_OK;
 }

@@ -63,6 +63,18 @@ tail -c +129 y.npy | head -c 12 >first
 same 'the last hop' first last
 case_of 'sequences twice' 2 data.sequence 'each sample is a sequence of 6 steps already' run -q stream.qir x.npy --sequence 6 -o out.npy
 
+# Another input is given whole: a sample for each window, or for each step.
+sed 's/^graph @main(%x: tensor<1x11x4x1xf32>)/graph @main(%x: tensor<1x11x4x1xf32>, %e: tensor<1x3xf32>)/; s/%y = softmax %l/%s = add %l, %e\n  %y = softmax %s/' net.qir >two.qir
+floats e.npy '9, 3' 27 11
+silent 'two inputs, window' run -q two.qir x=x.npy e=e.npy -o two.npy
+silent 'two inputs, hop' run -q two.qir x=x.npy e=e.npy --stream x:axis=1,hop=2 -o both.npy
+same 'two inputs' two.npy both.npy
+for ((i = 0; i < 54; i++)); do tail -c +$((129 + 12 * (i / 6))) e.npy | head -c 12; done | npy steps.npy '<f4' '54, 3'
+silent 'two inputs, by step' run -q two.qir x=x.npy e=steps.npy --stream x:axis=1,hop=2 -o both.npy
+same 'two inputs, by step' two.npy both.npy
+floats five.npy '5, 3' 15 2
+case_of 'two inputs, neither' 1 data.count '' run -q two.qir x=x.npy e=five.npy --stream x:axis=1,hop=2 -o both.npy
+
 # Between passes: the same network in the end, or one that is calibrated on hops.
 good "streamed after quantize" opt -q net.qir --calib x.npy --stop-after=quantize --stream axis=1,hop=2 -o part.json
 good "from quantize on" compile -q part.json --calib x.npy -o rest
