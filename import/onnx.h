@@ -258,6 +258,8 @@ void qn_onnx_nodes(qn_onnx *o, size_t n, struct Onnx__NodeProto *const *node);
 /* The nodes of a body with its inputs (at most as many as it has) and outputs, as If and Loop take one. */
 void qn_onnx_body(qn_onnx *o, const struct Onnx__GraphProto *g, uint32_t nin, const qn_id *in,
 		  uint32_t nout, qn_id *out);
+/* Gather by the number of the step of a loop (onnx_loop.c): the slice of the step; 0: the node is another one. */
+qn_id qn_onnx_step_slice(qn_onnx *o, const qn_onnx_node *n, int64_t axis);
 /* Whether a value is a sequence; whether an operator takes such values (onnx_sequence.c). */
 bool qn_onnx_is_list(const qn_onnx *o, qn_id x);
 bool qn_onnx_takes_lists(const char *op);

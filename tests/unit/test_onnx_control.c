@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_onnx_control.c - loops of ONNX, which are taken apart while reading, and the limits of that. */
+/* test_onnx_control.c - loops of ONNX whose steps differ, which are taken apart while reading, and the limits of that;
+ * test_onnx_loop.c has the others. */
 #include "tests/unit/onnx_control_rig.h"
 
 /* A body of s: s + x, and s * step for each step.  again: the name of the condition. */
@@ -115,7 +116,7 @@ test_loop_refused(void **state)
 		number(file, "m", rows[i].steps);
 		add_body("c");
 		onx_body(file, "body", body);
-		onx_node(file, "Loop", rows[i].in, "y");
+		onx_node(file, "Loop", rows[i].in, "y,z");
 		onx_output(file, "y");
 		import_fails(13, rows[i].id, rows[i].text);
 	}
@@ -133,7 +134,7 @@ test_limit_raised(void **state)
 		number(file, "m", 5000);
 		add_body("c");
 		onx_body(file, "body", body);
-		onx_node(file, "Loop", "m,,x", "y");
+		onx_node(file, "Loop", "m,,x", "y,z");
 		onx_output(file, "y");
 		how.times = times;
 		if (times == 2) {
@@ -177,17 +178,26 @@ test_nested(void **state)
 		onx_input(&inner, "j", ONX_INT64, "");
 		onx_input(&inner, "d", ONX_BOOL, "");
 		onx_input(&inner, "r", ONX_FLOAT, "2");
-		onx_node(&inner, "Add", "r,s", "r2"); /* s: of the body around */
+		onx_node(&inner, "Add", "r,s", "r1"); /* s: of the body around */
+		onx_int(&inner, "to", ONX_FLOAT);
+		onx_node(&inner, "Cast", "j", "f");
+		onx_node(&inner, "Mul", "zero,f", "e");
+		onx_node(&inner, "Add", "r1,e", "r2"); /* the steps differ */
 		onx_output(&inner, "d");
 		onx_output(&inner, "r2");
 		onx_input(body, "i", ONX_INT64, "");
 		onx_input(body, "c", ONX_BOOL, "");
 		onx_input(body, "s", ONX_FLOAT, "2");
 		onx_body(body, "body", &inner);
-		onx_node(body, "Loop", m == 3 ? "i,,s" : "m,,s", "s2");
+		onx_node(body, "Loop", m == 3 ? "i,,s" : "m,,s", "s1");
+		onx_int(body, "to", ONX_FLOAT);
+		onx_node(body, "Cast", "i", "g");
+		onx_node(body, "Mul", "zero,g", "h");
+		onx_node(body, "Add", "s1,h", "s2");
 		onx_output(body, "c");
 		onx_output(body, "s2");
 		onx_input(file, "x", ONX_FLOAT, "2");
+		onx_floats(file, "zero", "", (const float[]){0});
 		number(file, "m", m);
 		onx_body(file, "body", body);
 		onx_node(file, "Loop", "m,,x", "y");

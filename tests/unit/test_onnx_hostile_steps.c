@@ -24,7 +24,10 @@ crowded_body(void **state)
 		onx_begin(body);
 		onx_input(body, "i", ONX_INT64, "");
 		onx_input(body, "c", ONX_BOOL, "");
-		onx_input(body, "s", ONX_FLOAT, "2");
+		onx_input(body, "q", ONX_FLOAT, "2");
+		onx_int(body, "to", ONX_FLOAT);
+		onx_node(body, "Cast", "i", "real");
+		onx_node(body, "Mul", "q,real", "s"); /* each step computes something else */
 		for (size_t k = 0; kind == 0 && k < MANY; k++) {
 			(void)snprintf(name, sizeof name, "%x", (unsigned)k);
 			body->tensor.n = 0;
@@ -62,10 +65,13 @@ state_body(const onx *inner, int64_t count)
 	if (inner != NULL) {
 		onx_ints64(body, "n", "", &count);
 		onx_body(body, "body", inner);
-		onx_node(body, "Loop", "n,,s", "t");
+		onx_node(body, "Loop", "n,,s", "u");
 	} else {
-		onx_node(body, "Neg", "s", "t");
+		onx_node(body, "Neg", "s", "u");
 	}
+	onx_int(body, "to", ONX_FLOAT);
+	onx_node(body, "Cast", "i", "f");
+	onx_node(body, "Mul", "u,f", "t"); /* each step computes something else */
 	onx_output(body, "c");
 	onx_output(body, "t");
 	return body;

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_onnx_loop.c - which Loops of ONNX are loops of the graph: those whose steps differ in what they read alone. */
+#include "tests/unit/onnx_control_rig.h"
+
+static size_t
+count_of(qn_op op)
+{
+	size_t n = 0;
+
+	for (qn_id id = 1; id < rg->g->n; id++)
+		n += qn_graph_node(rg->g, id)->op == op;
+	return n;
+}
+
+static void
+head(const char *state, const char *shape)
+{
+	onx_input(body, "i", ONX_INT64, "");
+	onx_input(body, "c", ONX_BOOL, "");
+	onx_input(body, state, ONX_FLOAT, shape);
+}
+
+/* Sums of rows or columns; where there are more than steps, of the first ones. */
+static void
+test_slices(void **state)
+{
+	static const struct {
+		const char *shape, *type;
+		int64_t axis, steps;
+		double want[4];
+		int n;
+	} rows[] = {{"3,2", "2", 0, 3, {1, 2, 4, 6}, 2},
+		    {"2,3", "2", 1, 3, {1, 4, 3, 9}, 2},
+		    {"2,3", "2", -1, 2, {1, 4, 3, 9}, 2},
+		    {"3,2", "2", -2, 2, {1, 2, 4, 6}, 2}};
+
+	(void)state;
+	for (size_t r = 0; r < QN_COUNT(rows); r++) {
+		another_file();
+		onx_begin(body);
+		head("s", "2");
+		onx_node(body, "Identity", "i", "same");
+		onx_int(body, "axis", rows[r].axis);
+		onx_node(body, "Gather", "x,same", "row");
+		onx_node(body, "Add", "s,row", "s2");
+		onx_output(body, "c");
+		onx_output(body, "s2");
+		onx_output(body, "s2");
+		onx_input(file, "x", ONX_FLOAT, rows[r].shape);
+		onx_floats(file, "zero", "2", (const float[]){0, 0});
+		number(file, "m", rows[r].steps);
+		onx_body(file, "body", body);
+		onx_node(file, "Loop", "m,,zero", "y,z");
+		onx_output(file, "z");
+		import(13);
+		assert_int_equal(count_of(QN_OP_loop), 1);
+		assert_int_equal(count_of(QN_OP_loop_slice), 1);
+		const double *z = run1(V(1, 2, 3, 4, 5, 6));
+		const double first[2] = {rows[r].want[0],
+					 rows[r].axis % 2 == 0 ? rows[r].want[1] : 4};
+
+		near(first, z, 2, 0);
+		if (rows[r].axis % 2 == 0)
+			near((const double[]){4, 6}, z + 2, 2, 0);
+		else
+			near((const double[]){3, 9}, z + 2, 2, 0);
+	}
+}
+
+/* As TensorFlow writes it: a counter, what is kept, and a condition that ends the loop after three of ten steps. */
+static void
+test_counter(void **state)
+{
+	(void)state;
+	head("s", "2");
+	onx_input(body, "t", ONX_INT32, "");
+	onx_input(body, "kept", ONX_FLOAT, "5,2");
+	onx_node(body, "Gather", "kept,t", "row");
+	onx_node(body, "Add", "s,row", "s2");
+	onx_node(body, "Add", "t,one", "t2");
+	onx_node(body, "Less", "t2,three", "more");
+	onx_node(body, "Identity", "kept", "kept2");
+	onx_output(body, "more");
+	onx_output(body, "s2");
+	onx_output(body, "t2");
+	onx_output(body, "kept2");
+	onx_input(file, "x", ONX_FLOAT, "5,2");
+	onx_floats(file, "zero", "2", (const float[]){0, 0});
+	onx_tensor(file, "none", ONX_INT32, "", (const int32_t[]){0}, 4);
+	onx_tensor(file, "one", ONX_INT32, "", (const int32_t[]){1}, 4);
+	onx_tensor(file, "three", ONX_INT32, "", (const int32_t[]){3}, 4);
+	number(file, "m", 10);
+	onx_body(file, "body", body);
+	onx_node(file, "Loop", "m,,zero,none,x", "y,n,same");
+	onx_int(file, "to", ONX_FLOAT);
+	onx_node(file, "Cast", "n", "steps");
+	onx_node(file, "Mul", "y,steps", "z");
+	onx_output(file, "z");
+	import(13);
+	assert_int_equal(count_of(QN_OP_loop), 1);
+	assert_int_equal(count_of(QN_OP_loop_carry), 1);
+	GIVES(V(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), 0, 27, 36);
+}
+
+/* States that grow, a number that is computed with, slices of what changes, conditions that the data decides. */
+static void
+test_others(void **state)
+{
+	static const struct {
+		const char *op, *in, *out;
+		size_t loops;
+		double want[3];
+		int64_t n;
+	} rows[] = {{"Add", "s,x", "s2", 1, {3, 30}, 2},
+		    {"Mul", "s,f", "s2", 0, {0, 0}, 2},
+		    {"Concat", "s,x", "s2", 0, {0}, 6}};
+
+	(void)state;
+	for (size_t r = 0; r < QN_COUNT(rows); r++) {
+		another_file();
+		onx_begin(body);
+		head("s", rows[r].n == 6 ? "n" : "2");
+		onx_int(body, "to", ONX_FLOAT);
+		onx_node(body, "Cast", "i", "f");
+		if (rows[r].n == 6)
+			onx_int(body, "axis", 0);
+		onx_node(body, rows[r].op, rows[r].in, rows[r].out);
+		onx_output(body, "c");
+		onx_output(body, "s2");
+		onx_input(file, "x", ONX_FLOAT, "2");
+		number(file, "m", 2);
+		onx_body(file, "body", body);
+		onx_node(file, "Loop", "m,,x", "y");
+		onx_output(file, "y");
+		import(13);
+		assert_int_equal(count_of(QN_OP_loop), rows[r].loops);
+		const double *y = run1(V(1, 10));
+		if (rows[r].n == 6)
+			near((const double[]){1, 10, 1, 10, 1, 10}, y, 6, 0);
+		else
+			near(rows[r].want, y, 2, 0);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {CONTROL(test_slices), CONTROL(test_counter),
+					   CONTROL(test_others)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
