@@ -27,7 +27,7 @@ bool qn_loop_body_init(qn_loop_body *b, qn_onnx *o, const qn_onnx_node *n, const
 /* The body's value that `name` is, through Identity. */
 const char *qn_loop_body_origin(const qn_loop_body *b, const char *name);
 /* The nodes that the outputs of the body follow from, those of `wanted` alone; false: a node has bodies that are nested
- * too deep.  part: the body with these nodes, in im->scratch. */
+ * too deep.  part: the body with these nodes, until the read ends. */
 bool qn_loop_body_part(const qn_loop_body *b, const bool *wanted, struct Onnx__GraphProto *part);
 /* Whether these nodes take the number of the step, and counters, only to say which slice they read of values from
  * outside of the body. */
