@@ -106,6 +106,27 @@ put_together(qn_stream *s, const qn_node *n, qn_rows *r)
 
 /* ---- nodes ---- */
 
+/* Rows of a pad of which none is of its operand: those before a row of it, whichever is at hand. */
+static qn_id
+write_padding(qn_stream *s, const qn_node *n, const qn_rows *r, int64_t rows)
+{
+	const qn_rows *y = &s->rows[n->in[0]];
+	qn_id x = cut(s, y->last, y->axis, 0, 1);
+	const qn_stretch one = {.p = 0, .q = rows + 1, .a = 0, .b = 1, .before = rows};
+	qn_node like = *n;
+	qn_attrs attrs;
+
+	if (x == 0)
+		return fail(s);
+	qn_stream_attrs(s, n, r->axis, &one, &attrs);
+	like.in = &x;
+	like.attr = &attrs;
+	like.type = type_with(s, n, r->axis, rows + 1);
+	const qn_id all = qn_graph_add(s->to, &like);
+	const qn_id id = all != 0 ? cut(s, all, r->axis, 0, rows) : 0;
+	return id != 0 ? id : fail(s);
+}
+
 /* Node n for rows [p, q) of its result. */
 static qn_id
 write_rows(qn_stream *s, const qn_node *n, const qn_rows *r, int64_t p, int64_t q)
@@ -117,6 +138,8 @@ write_rows(qn_stream *s, const qn_node *n, const qn_rows *r, int64_t p, int64_t 
 	qn_stretch x = {.p = p, .q = q};
 	qn_attrs attrs;
 
+	if (n->op == QN_OP_pad && (b <= 0 || a >= s->rows[n->in[0]].n))
+		return write_padding(s, n, r, q - p);
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_rows *y = &s->rows[n->in[i]];
 
