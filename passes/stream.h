@@ -94,6 +94,9 @@ qn_rows_fresh(const qn_rows *r)
 
 /* Reads "[INPUT:]axis=A,hop=H[,window=NODE…]" (stream_text.c).  Id: stream.option. */
 qn_status qn_stream_read_text(qn_stream *s) QN_MUST_CHECK;
+/* Whether window=GIVEN means a node: by its name, or that which it has before or after it is quantized, when the sums of a
+ * layer are a node of their own, NAME.acc. */
+bool qn_stream_is_named(const char *given, const char *node);
 /* Whether the graph has the nodes `window`; after qn_stream_flow, whether each of them had rows to compute from.  Id:
  * stream.option. */
 qn_status qn_stream_find_window(qn_stream *s) QN_MUST_CHECK;

@@ -36,6 +36,41 @@ convolution(const qn_stream *s, const qn_node *n, int32_t rows, const qn_stretch
 	*padding = QN_PADDING_explicit;
 }
 
+/* The sums of rows that are there reach so far beyond the wanted ones on both sides. */
+static void
+transposed(const qn_stream *s, const qn_node *n, int32_t rows, const qn_stretch *x, qn_attrs *out)
+{
+	const qn_attrs_conv2d_transpose *a = &n->attr->conv2d_transpose;
+	qn_attrs_conv2d_transpose *to = &out->conv2d_transpose;
+
+	for (int32_t k = 0; k < 2; k++) {
+		const int64_t in = qn_graph_node(s->g, n->in[0])->type->dim[1 + k];
+		const int64_t kernel = qn_graph_node(s->g, n->in[1])->type->dim[1 + k];
+		const int64_t reach = (kernel - 1) * a->dilation[k] + 1;
+		qn_window w;
+
+		(void)qn_window_transpose(a, k, in, kernel, &w);
+		if (k == rows - 1)
+			w = (qn_window){x->q - x->p, reach - 1 - x->before, reach - 1 - x->after};
+		to->pad[2 * k] = w.before;
+		to->pad[2 * k + 1] = w.after;
+		to->output_padding[k] =
+			k == rows - 1
+				? 0
+				: w.out - ((in - 1) * a->stride[k] + reach - w.before - w.after);
+	}
+	to->padding = QN_PADDING_explicit;
+}
+
+static void
+resize(const qn_stream *s, const qn_node *n, int32_t rows, const qn_stretch *x, qn_attrs *out)
+{
+	(void)s;
+	(void)n;
+	if (rows >= 1 && rows <= 2)
+		out->resize.size[rows - 1] = x->q - x->p;
+}
+
 /* What windows reach beyond the image with ceil_mode is padding, which is not counted. */
 static void
 pool(const qn_stream *s, const qn_node *n, int32_t rows, const qn_stretch *x, qn_attrs *out)
@@ -94,11 +129,19 @@ typedef void attrs_fn(const qn_stream *s, const qn_node *n, int32_t rows, const 
 		      qn_attrs *out);
 
 static attrs_fn *const of_op[QN_NOP] = {
-	[QN_OP_conv1d] = convolution, [QN_OP_conv2d] = convolution,
-	[QN_OP_conv3d] = convolution, [QN_OP_max_pool] = pool,
-	[QN_OP_avg_pool] = pool,      [QN_OP_max_pool3d] = pool,
-	[QN_OP_avg_pool3d] = pool,    [QN_OP_reshape] = reshape,
-	[QN_OP_slice] = slice,        [QN_OP_pad] = pad,
+	[QN_OP_conv1d] = convolution,
+	[QN_OP_conv2d] = convolution,
+	[QN_OP_conv3d] = convolution,
+	[QN_OP_max_pool] = pool,
+	[QN_OP_conv2d_transpose] = transposed,
+	[QN_OP_resize_nearest] = resize,
+	[QN_OP_resize_bilinear] = resize,
+	[QN_OP_avg_pool] = pool,
+	[QN_OP_max_pool3d] = pool,
+	[QN_OP_avg_pool3d] = pool,
+	[QN_OP_reshape] = reshape,
+	[QN_OP_slice] = slice,
+	[QN_OP_pad] = pad,
 };
 
 void

@@ -220,7 +220,7 @@ is_from_window(qn_stream *s, const char *name)
 	bool found = false;
 
 	for (size_t i = 0; i < s->nwindow; i++)
-		if (strcmp(s->window[i], name) == 0)
+		if (qn_stream_is_named(s->window[i], name))
 			found = s->window_used[i] = true;
 	return found;
 }

@@ -13,6 +13,8 @@ extern qn_flow_fn
 
 /* Element by element: the rows of all operands that have some, where each has as many. */
 qn_flow_fn qn_flow_elementwise;
+/* Of windows of rows, and what keeps them (stream_windows.c). */
+qn_flow_fn qn_flow_convolution, qn_flow_transposed, qn_flow_resize, qn_flow_pool;
 
 static inline const qn_type *
 qn_flow_type(const qn_stream *s, const qn_node *n, uint32_t i)

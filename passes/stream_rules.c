@@ -19,46 +19,6 @@ of_data(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 /* ---- products and windows ---- */
 
 static bool
-convolution(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
-{
-	const qn_convolving c = qn_convolving_of(n);
-	const int32_t k = x->axis - 1;
-	qn_window w;
-
-	if (!qn_flow_only_data(s, n))
-		return false;
-	if (k < 0)
-		return qn_flow_same(x, x->axis, out);
-	if (k >= c.axes)
-		return qn_flow_all_rows(
-			s, n, "the rows are its channels, and each result reads all of them");
-	const int64_t kernel = qn_flow_type(s, n, 1)->dim[1 + k];
-	if (!qn_window_conv(&c, k, x->n, kernel, &w))
-		return qn_flow_all_rows(s, n, "its windows are not known");
-	return qn_flow_windows(s, n, x,
-			       (qn_reads){c.stride[k], w.before, (kernel - 1) * c.dilation[k] + 1},
-			       w.out, out);
-}
-
-static bool
-pool(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
-{
-	const qn_pooling p = qn_pooling_of(n);
-	const int32_t k = x->axis - 1;
-	qn_window w;
-
-	if (k < 0 || k >= p.axes)
-		return qn_flow_same(x, x->axis, out);
-	if (p.ceil_mode != 0 && p.count_include_pad != 0)
-		return qn_flow_all_rows(s, n, "it counts padding in windows that end beyond it");
-	if (!qn_window_pool(&p, k, x->n, &w))
-		return qn_flow_all_rows(s, n, "its windows are not known");
-	return qn_flow_windows(
-		s, n, x, (qn_reads){p.stride[k], w.before, (p.kernel[k] - 1) * p.dilation[k] + 1},
-		w.out, out);
-}
-
-static bool
 global_pool(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 {
 	(void)s;
@@ -109,12 +69,19 @@ counted(int64_t axis, int32_t rank)
 	return (int32_t)(axis < 0 ? axis + rank : axis);
 }
 
+static bool
+is_top_k(const qn_node *n)
+{
+	return n->op == QN_OP_top_k || n->op == QN_OP_top_k_indices;
+}
+
 /* softmax, cumsum and others that compute along one axis. */
 static bool
 along_axis(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 {
 	const int64_t axis = n->op == QN_OP_cumsum    ? n->attr->cumsum.axis
 			     : n->op == QN_OP_l2_norm ? n->attr->l2_norm.axis
+			     : is_top_k(n)            ? n->attr->top_k.axis
 						      : n->attr->axis.axis;
 
 	return counted(axis, qn_flow_type(s, n, 0)->rank) == x->axis
@@ -253,6 +220,15 @@ gather(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 			    out);
 }
 
+/* Elements of rows by indices of the same rows. */
+static bool
+gather_elements(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
+{
+	if (counted(n->attr->gather.axis, n->type->rank) == x->axis)
+		return qn_flow_all_rows(s, n, "it takes rows in another order");
+	return qn_flow_elementwise(s, n, x, out);
+}
+
 static bool
 tile(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 {
@@ -329,13 +305,16 @@ qn_flow_fn *const qn_flow_rules[QN_NOP] = {
 	[QN_OP_prelu] = qn_flow_elementwise,
 	[QN_OP_table] = of_data,
 	[QN_OP_get] = field,
-	[QN_OP_conv1d] = convolution,
-	[QN_OP_conv2d] = convolution,
-	[QN_OP_conv3d] = convolution,
-	[QN_OP_max_pool] = pool,
-	[QN_OP_avg_pool] = pool,
-	[QN_OP_max_pool3d] = pool,
-	[QN_OP_avg_pool3d] = pool,
+	[QN_OP_conv1d] = qn_flow_convolution,
+	[QN_OP_conv2d] = qn_flow_convolution,
+	[QN_OP_conv3d] = qn_flow_convolution,
+	[QN_OP_conv2d_transpose] = qn_flow_transposed,
+	[QN_OP_resize_nearest] = qn_flow_resize,
+	[QN_OP_resize_bilinear] = qn_flow_resize,
+	[QN_OP_max_pool] = qn_flow_pool,
+	[QN_OP_avg_pool] = qn_flow_pool,
+	[QN_OP_max_pool3d] = qn_flow_pool,
+	[QN_OP_avg_pool3d] = qn_flow_pool,
 	[QN_OP_global_avg_pool] = global_pool,
 	[QN_OP_dense] = dense,
 	[QN_OP_matmul] = matmul,
@@ -344,6 +323,8 @@ qn_flow_fn *const qn_flow_rules[QN_NOP] = {
 	[QN_OP_log_softmax] = along_axis,
 	[QN_OP_cumsum] = along_axis,
 	[QN_OP_l2_norm] = along_axis,
+	[QN_OP_top_k] = along_axis,
+	[QN_OP_top_k_indices] = along_axis,
 	[QN_OP_layer_norm] = from_axis,
 	[QN_OP_rms_norm] = from_axis,
 	[QN_OP_reduce_mean] = reduce,
@@ -364,6 +345,7 @@ qn_flow_fn *const qn_flow_rules[QN_NOP] = {
 	[QN_OP_pad] = pad,
 	[QN_OP_reverse] = reverse,
 	[QN_OP_gather] = gather,
+	[QN_OP_gather_elements] = gather_elements,
 	[QN_OP_tile] = tile,
 	[QN_OP_dynamic_quantize] = scaled_at_once,
 	[QN_OP_dynamic_fake_quant] = scaled_at_once,

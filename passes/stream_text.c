@@ -61,13 +61,28 @@ qn_stream_window_used(const qn_stream *s)
 	return QN_OK;
 }
 
+/* Whether one name is the other and ".acc". */
+static bool
+is_sum_of(const char *sum, const char *name)
+{
+	const size_t n = strlen(name);
+
+	return strncmp(sum, name, n) == 0 && strcmp(sum + n, ".acc") == 0;
+}
+
+bool
+qn_stream_is_named(const char *given, const char *node)
+{
+	return strcmp(given, node) == 0 || is_sum_of(node, given) || is_sum_of(given, node);
+}
+
 static qn_status
 find_node(const qn_stream *s, const char *name)
 {
 	const char *best;
 
 	for (qn_id id = 1; id < s->g->n; id++)
-		if (strcmp(qn_graph_node(s->g, id)->name, name) == 0)
+		if (qn_stream_is_named(name, qn_graph_node(s->g, id)->name))
 			return QN_OK;
 	best = qn_nearest_value(s->g, name);
 	return qn_report(s->m->env, QN_EUSAGE, "stream.option", "stream",

@@ -63,6 +63,18 @@ tail -c +129 y.npy | head -c 12 >first
 same 'the last hop' first last
 case_of 'sequences twice' 2 data.sequence 'each sample is a sequence of 6 steps already' run -q stream.qir x.npy --sequence 6 -o out.npy
 
+# One name of a node in the float and the quantized graph, which has its sums by themselves.
+silent 'float window' run -q net.qir x.npy -o y.npy
+good 'i8' opt -q net.qir --calib x.npy --stop-after=tables -o i8.json
+silent 'i8 window' run -q i8.json x.npy -o i8.npy
+for name in d d.acc; do
+	silent "float, window=$name" run -q net.qir x.npy --stream axis=1,hop=2,window=$name -o hop.npy
+	same "float, window=$name" y.npy hop.npy
+	silent "i8, window=$name" run -q i8.json x.npy --stream axis=1,hop=2,window=$name -o hop.npy
+	same "i8, window=$name" i8.npy hop.npy
+done
+case_of 'no such node' 2 stream.option "has no node 'e.acc'" run -q net.qir x.npy --stream axis=1,hop=2,window=e.acc -o hop.npy
+
 # Another input is given whole: a sample for each window, or for each step.
 sed 's/^graph @main(%x: tensor<1x11x4x1xf32>)/graph @main(%x: tensor<1x11x4x1xf32>, %e: tensor<1x3xf32>)/; s/%y = softmax %l/%s = add %l, %e\n  %y = softmax %s/' net.qir >two.qir
 floats e.npy '9, 3' 27 11
