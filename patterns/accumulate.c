@@ -55,6 +55,14 @@ is_of_elements(const qn_graph *composite, bool *sum)
 	return true;
 }
 
+bool
+qn_adds_elements(const qn_graph *composite)
+{
+	bool sum;
+
+	return is_of_elements(composite, &sum) && sum;
+}
+
 /* Whether a value follows from its operands, element by element. */
 static bool
 follows(const qn_node *n)

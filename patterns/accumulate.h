@@ -11,4 +11,7 @@
  * is stored as what the product takes.  In arena a; NULL: there is none. */
 const bool *qn_accumulates(const qn_graph *g, qn_arena *a);
 
+/* Whether a composite adds or multiplies elements and does nothing else but moving them. */
+bool qn_adds_elements(const qn_graph *composite);
+
 #endif

@@ -6,7 +6,7 @@
  *
  * From the last value to the first one, a value is kept as its readers need it; what a loop or a state holds next is
  * kept as the loop's carry or the state is, so this is done until nothing changes. What a loop or a state adds up has
- * 16 bits from the start. */
+ * 16 bits from the start, and with loops or states, what computes elements of 16 bits from others of 16 bits does so. */
 #include "patterns/kept.h"
 
 #include "patterns/accumulate.h"
@@ -83,8 +83,23 @@ kept_for(const qn_graph *g, const qn_kept *as, qn_id id, uint32_t i, const qn_qu
 	return passes_on(n, i, &as[id], &read) ? read : read_as(n, &as[id], i, opts);
 }
 
+/* Whether a composite computes elements of 16 bits, as its result is kept, from others that are kept so. */
 static bool
-sweep(const qn_graph *g, qn_kept *as, const qn_quant_opts *opts)
+keeps_wide(const qn_graph *g, const qn_kept *as, qn_id id)
+{
+	const qn_node *n = qn_graph_node(g, id);
+	bool wide = false;
+
+	if (n->op != QN_OP_call || n->callee->pattern == NULL || !qn_kept_wide(&as[id]) ||
+	    !qn_adds_elements(n->callee))
+		return false;
+	for (uint32_t i = 0; i < n->nin; i++)
+		wide = wide || qn_kept_wide(&as[n->in[i]]);
+	return wide;
+}
+
+static bool
+sweep(const qn_graph *g, qn_kept *as, const qn_quant_opts *opts, bool accumulate)
 {
 	const size_t fed = qn_graph_fed(g), given = qn_graph_given(g);
 	bool changed = false;
@@ -98,6 +113,8 @@ sweep(const qn_graph *g, qn_kept *as, const qn_quant_opts *opts)
 	for (qn_id id = g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(g, id);
 
+		if (accumulate && !as[id].accumulates && keeps_wide(g, as, id))
+			changed = as[id].accumulates = true;
 		for (uint32_t i = 0; i < n->nin; i++)
 			changed =
 				strengthen(&as[n->in[i]], kept_for(g, as, id, i, opts)) || changed;
@@ -109,14 +126,12 @@ const qn_kept *
 qn_kept_of(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
 {
 	qn_kept *as = QN_NEW(a, qn_kept, g->n);
-	const bool *accumulates =
-		opts->scheme == QN_SCHEME_RFC || opts->activations == QN_STORAGE_I16
-			? NULL
-			: qn_accumulates(g, a);
+	const bool mixes = opts->scheme != QN_SCHEME_RFC && opts->activations != QN_STORAGE_I16;
+	const bool *accumulates = mixes ? qn_accumulates(g, a) : NULL;
 
 	for (qn_id id = 1; accumulates != NULL && id < g->n; id++)
 		as[id].accumulates = accumulates[id];
-	while (sweep(g, as, opts))
+	while (sweep(g, as, opts, accumulates != NULL))
 		continue;
 	/* the caller of a network keeps its states, but does not read them */
 	for (size_t k = 0; k < g->nstate; k++) {

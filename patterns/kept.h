@@ -17,7 +17,9 @@ typedef enum qn_kept_storage {
 typedef struct qn_kept {
 	qn_kept_storage storage;
 	const qn_node *sound; /* QN_KEPT_NOISE: the log_mel, whose result has the same parameters */
-	bool accumulates; /* a composite that adds up what a loop or a state holds (accumulate.h) */
+	/* a composite that has 16 bits: it adds up what a loop or a state holds (accumulate.h), or computes elements of
+	 * 16 bits from such */
+	bool accumulates;
 } qn_kept;
 
 /* By value of g, a partitioned graph. */

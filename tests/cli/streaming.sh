@@ -266,7 +266,10 @@ one 'gather before' 3 '  %t = transpose %x {perm=[2, 0, 1]}  %i = const : tensor
 no 'reverse rows' 'it reverses the rows' '  %c = reverse %x {axes=[-2]}'
 no 'tile rows' 'it repeats the rows' '  %c = tile %x {repeats=[1, 2, 1]}'
 no 'gather rows' 'it takes rows in another order' '  %i = const : tensor<2xi32> [2, 0]  %c = gather %x, %i {axis=1}'
-no 'resize' 'it is not known which rows' '  %e = reshape %x {shape=[1, 8, 4, 1]}  %c = resize_nearest %e {size=[8, 8]}'
+one resize '1, 3' '  %e = reshape %x {shape=[1, 8, 4, 1]}  %c = resize_nearest %e {size=[8, 8]}'
+no 'resize rows' 'it makes another number of rows' '  %e = reshape %x {shape=[1, 8, 4, 1]}  %c = resize_nearest %e {size=[4, 8]}'
+no 'transposed rows' 'its stride makes several rows' '  %e = reshape %x {shape=[1, 8, 4, 1]}  %w = const : tensor<2x2x1x1xf32> rand 4  %c = conv2d_transpose %e, %w {stride=[2, 1]}'
+no 'cumsum' 'it computes along the rows' '  %c = cumsum %x {axis=1}'
 case_of 'dynamic' 3 'data.few stream.op' 'its scales follow from the values of all rows (--dynamic)|window=c.dynamic' compile -q net.qir --calib x.npy --dynamic op:conv2d --stream axis=1,hop=2 -o out
 
 # ---- keyword spotting, as it is delivered ----
