@@ -20,7 +20,7 @@ enum {
 	QN_VALUE_ALIGN = 8,       /* of the tensors that a caller gives: that of any element */
 	QN_PACK_BYTES = 16 << 20, /* of the packed weights of one interpreter */
 	QN_FIXED_BYTES =
-		64 << 20,    /* of values that depend on constants alone, of one interpreter */
+		256 << 20,   /* of values that depend on constants alone, of one interpreter */
 	QN_MOST_BUNDLE = 32, /* more batches side by side make a product no faster */
 	QN_BUNDLE_BYTES = 256 * 1024, /* of values, about what a second-level cache holds */
 };
