@@ -3,7 +3,6 @@
  *
  *   %c = loop_carry …    %f = call @mul %g, %c    %n = call @add %f, %i    loop_end … %n      mul and add
  *   %s = state …         %n = concat %s, %x       return %n as the next %s                    nothing: it only moves
- *   … and a product reads %c: a hidden state, of as many values as the products are wide     nothing
  *
  * From a value to its operands, and from a carry to its next value, there is a cycle through each value that follows
  * from itself: these are the strongly connected components (Tarjan 1972, without recursion). */
@@ -20,7 +19,6 @@ typedef struct search {
 		*open; /* values that are being looked at; those of components that are not complete */
 	size_t npath, nopen;
 	bool *is_open, *found;
-	const bool *multiplied; /* a product reads the value */
 	uint32_t reached;
 } search;
 
@@ -102,17 +100,16 @@ static void
 close_component(search *s, qn_id id)
 {
 	size_t from = s->nopen;
-	bool any = false, hidden = false, sum;
+	bool any = false, sum;
 
 	do {
 		const qn_node *n = qn_graph_node(s->g, s->open[--from]);
 
 		s->is_open[s->open[from]] = false;
-		hidden = hidden || (s->next[s->open[from]] != 0 && s->multiplied[s->open[from]]);
 		any = any ||
 		      (n->op == QN_OP_call && follows(n) && is_of_elements(n->callee, &sum) && sum);
 	} while (s->open[from] != id);
-	for (size_t i = from; any && !hidden && s->nopen - from > 1 && i < s->nopen; i++)
+	for (size_t i = from; any && s->nopen - from > 1 && i < s->nopen; i++)
 		s->found[s->open[i]] = qn_graph_node(s->g, s->open[i])->op == QN_OP_call;
 	s->nopen = from;
 }
@@ -146,31 +143,6 @@ search_from(search *s, qn_id root)
 				close_component(s, id);
 		}
 	}
-}
-
-static bool
-has_product(const qn_graph *composite)
-{
-	for (qn_id id = 1; id < composite->n; id++)
-		if (qn_opinfo_of(qn_graph_node(composite, id))->behaviour == QN_ACC)
-			return true;
-	return false;
-}
-
-/* By value, whether a product reads it, as it is or moved. */
-static const bool *
-read_by_products(const qn_graph *g, qn_arena *a)
-{
-	bool *read = QN_NEW(a, bool, g->n);
-
-	for (qn_id id = g->n - 1; id > 0; id--) {
-		const qn_node *n = qn_graph_node(g, id);
-		const bool product = n->op == QN_OP_call && has_product(n->callee);
-
-		for (uint32_t i = 0; i < n->nin; i++)
-			read[n->in[i]] = read[n->in[i]] || product || (read[id] && moves(n));
-	}
-	return read;
 }
 
 /* By carry and state, what it is in the next step; NULL: there are none. */
@@ -210,7 +182,6 @@ qn_accumulates(const qn_graph *g, qn_arena *a)
 	s.open = QN_NEW(a, qn_id, g->n);
 	s.is_open = QN_NEW(a, bool, g->n);
 	s.found = QN_NEW(a, bool, g->n);
-	s.multiplied = read_by_products(g, a);
 	for (qn_id id = 1; id < g->n; id++)
 		if (s.next[id] != 0 && s.at[id] == 0)
 			search_from(&s, id);

@@ -7,8 +7,8 @@
 
 /* By value of g, a partitioned graph: whether it is a composite by which a carry or a state follows from itself through
  * sums and products of elements, as the cell of an LSTM does.  Each step rounds it again: in 8 bits what is less than
- * half of 1/255 of the range is never added.  A carry that a product reads, the hidden state of a GRU say, is none: it
- * is stored as what the product takes.  In arena a; NULL: there is none. */
+ * half of 1/255 of the range is never added.  What reads it in 8 bits, a product say, reads it requantized.  In arena
+ * a; NULL: there is none. */
 const bool *qn_accumulates(const qn_graph *g, qn_arena *a);
 
 /* Whether a composite adds or multiplies elements and does nothing else but moving them. */

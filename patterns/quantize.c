@@ -123,6 +123,16 @@ input_pair(qn_model *m, qn_graph *dst, qn_id x, const qn_kept *as, const qn_quan
 	return q == 0 ? 0 : qn_graph_op(dst, QN_OP_dequantize, NULL, 1, &q, NULL, NULL);
 }
 
+/* Whether an output has 16 bits for what it adds up inside of a loop or from run to run alone. */
+static bool
+is_too_wide(const qn_graph *dst, const qn_node *stored, const qn_quant_opts *own)
+{
+	const qn_op from = stored->nin > 0 ? qn_graph_node(dst, stored->in[0])->op : QN_NOP;
+
+	return own->accumulates && !own->mixes && own->activations != QN_STORAGE_I16 &&
+	       stored->type->elem->bits == 16 && from != QN_OP_log_mel && from != QN_OP_mfcc;
+}
+
 /* The same for an output, unless its value has parameters of an activation already. */
 static qn_id
 output_pair(qn_model *m, qn_graph *dst, const qn_output *out, qn_id y, const qn_quant_opts *opts)
@@ -132,7 +142,8 @@ output_pair(qn_model *m, qn_graph *dst, const qn_output *out, qn_id y, const qn_
 
 	if (opts->scheme == QN_SCHEME_RFC || !qn_type_is_f32(n->type))
 		return y;
-	if (n->op == QN_OP_dequantize && qn_graph_node(dst, n->in[0])->type->elem->bits <= 16)
+	if (n->op == QN_OP_dequantize && qn_graph_node(dst, n->in[0])->type->elem->bits <= 16 &&
+	    !is_too_wide(dst, qn_graph_node(dst, n->in[0]), &own))
 		return y;
 	own.per_axis = false;
 	qn_id q = qn_quantize_real(m, dst, y, out->name, "output", &own);
