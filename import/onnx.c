@@ -324,6 +324,7 @@ qn_onnx_read(qn_model *m, const char *file, const char *folder, const void *data
 	qn_map_init(&o.sums, o.im.scratch);
 	qn_map_init(&o.scales, o.im.scratch);
 	qn_map_init(&o.orders, o.im.scratch);
+	qn_map_init(&o.declared, o.im.scratch);
 	QN_TRY(unpack(&o, &onnx__model_proto__descriptor, data, n, &message));
 	/* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): unpack() gave it */
 	const Onnx__ModelProto *model = (const Onnx__ModelProto *)message;

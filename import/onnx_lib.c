@@ -57,6 +57,60 @@ item_of(qn_onnx *o, const Onnx__AttributeProto *a)
 	return x != NULL ? qn_item_value(qn_importer_const(&o->im, NULL, x)) : (qn_item){0};
 }
 
+/* ---- what the file declares of results ---- */
+
+static void
+take_declared(qn_onnx *o, size_t n, Onnx__ValueInfoProto *const *info)
+{
+	for (size_t i = 0; i < n; i++)
+		if (info[i]->name != NULL)
+			qn_map_puts(&o->declared, info[i]->name, info[i]);
+}
+
+/* The dimensions of a value of the main graph, -1 where the file and the caller leave them open; empty: it has no shape. */
+static qn_item
+declared_dims(qn_onnx *o, const char *name)
+{
+	const Onnx__ValueInfoProto *v = qn_map_gets(&o->declared, name);
+	int64_t dim[QN_MAX_RANK];
+
+	if (v == NULL || v->type == NULL ||
+	    v->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE ||
+	    v->type->tensor_type->shape == NULL || v->type->tensor_type->shape->n_dim > QN_MAX_RANK)
+		return qn_item_list(0, NULL);
+	const Onnx__TensorShapeProto *s = v->type->tensor_type->shape;
+
+	for (size_t k = 0; k < s->n_dim; k++) {
+		const Onnx__TensorShapeProto__Dimension *d = s->dim[k];
+
+		dim[k] = -1;
+		if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+			dim[k] = qn_importer_near(d->dim_value);
+		else if (d->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM &&
+			 d->dim_param != NULL)
+			(void)qn_importer_dim_option(&o->im, name, (int32_t)k, d->dim_param,
+						     &dim[k]);
+	}
+	return qn_item_ints(o->im.scratch, s->n_dim, dim);
+}
+
+static const qn_item *
+declared_of(qn_onnx *o, const qn_onnx_node *n)
+{
+	qn_item *all = QN_NEW(o->im.scratch, qn_item, n->nout + 1);
+
+	if (o->declared.head == NULL) {
+		take_declared(o, o->graph->n_value_info, o->graph->value_info);
+		take_declared(o, o->graph->n_output, o->graph->output);
+	}
+	for (uint32_t i = 0; i < n->nout; i++)
+		all[i] = i < n->proto->n_output && o->scope->function == NULL &&
+					 o->scope->outer == NULL
+				 ? declared_dims(o, n->proto->output[i])
+				 : qn_item_list(0, NULL);
+	return all;
+}
+
 void
 qn_onnx_compose(qn_onnx *o, const qn_onnx_node *n, const qn_lib_operator *op, qn_id *out)
 {
@@ -66,6 +120,8 @@ qn_onnx_compose(qn_onnx *o, const qn_onnx_node *n, const qn_lib_operator *op, qn
 			    .nout = n->nout,
 			    .in = n->in,
 			    .version = n->version,
+			    .ndeclared = n->nout,
+			    .declared = declared_of(o, n),
 			    .added = op == qn_lib_added(o->im.m->env, false, op->domain, op->name)};
 	qn_lib_attr *attr = QN_NEW(o->im.scratch, qn_lib_attr, p->n_attribute + 1);
 	const size_t problems = o->im.problems;

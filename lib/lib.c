@@ -203,6 +203,7 @@ qn_lib_check_def(qn_lib *lib, qn_lib_def *def)
 	qn_lib_set(&w, "results", &(qn_item){.kind = QN_ITEM_ANY});
 	qn_lib_set(&w, "version", &(qn_item){.kind = QN_ITEM_ANY});
 	qn_lib_set(&w, "limit", &(qn_item){.kind = QN_ITEM_ANY});
+	qn_lib_set(&w, "declared", &(qn_item){.kind = QN_ITEM_ANY});
 	for (size_t i = 0; i < def->nparam; i++)
 		qn_lib_set(&w, def->param[i].name, &(qn_item){.kind = QN_ITEM_ANY});
 	for (size_t i = 0; i < def->nsetting; i++)
@@ -247,6 +248,7 @@ expand(qn_lib *lib, qn_lib_walk *caller, bool added, const char *name, size_t no
 	qn_lib_set(&w, "results", &(qn_item){.kind = QN_ITEM_INT, .i = (int64_t)wanted});
 	qn_lib_set(&w, "version", &(qn_item){.kind = QN_ITEM_INT, .i = lib->version});
 	qn_lib_set(&w, "limit", &(qn_item){.kind = QN_ITEM_INT, .i = lib->times});
+	qn_lib_set(&w, "declared", &lib->declared);
 	if (lib->depth >= QN_MAX_CALLS || (uint64_t)lib->depth >= deepest)
 		return qn_lib_fail(caller != NULL ? caller : &w, "limit.nesting",
 				   "compositions call each other more than %d deep", lib->depth);
@@ -276,6 +278,7 @@ qn_lib_run(qn_lib *lib, const qn_lib_call *call, qn_id *out)
 	qn_item result;
 
 	lib->version = call->version;
+	lib->declared = qn_item_list(call->ndeclared, call->declared);
 	for (uint32_t i = 0; i < call->nin; i++)
 		operand[i] = qn_item_value(call->in[i]);
 	if (!expand(lib, NULL, call->added, call->graph, call->nin, operand, call->nattr,

@@ -85,6 +85,7 @@ typedef struct qn_lib {
 	uint64_t work;          /* expressions that may still be computed */
 	int depth;              /* of calls */
 	int64_t version, times; /* `version` and `limit` of texts */
+	qn_item declared;       /* and `declared` */
 } qn_lib;
 
 /* work: a multiple of what is allowed by default. */
@@ -102,6 +103,9 @@ typedef struct qn_lib_call {
 	uint32_t nin, nout;
 	const qn_id *in; /* 0: left out */
 	int64_t version; /* of the operator's set, `version` in the text */
+	/* Of each result the dimensions that the file declares (-1: open), an empty list where it declares none; `declared`. */
+	size_t ndeclared;
+	const qn_item *declared;
 	size_t nattr;
 	const qn_lib_attr *attr;
 } qn_lib_call;

@@ -143,6 +143,7 @@ test_numbers(void **state)
 		{"sum(%b.data)", 30},
 		{"version", 1},
 		{"results", 1},
+		{"len(declared) * 10 + len(declared[0])", 10},
 	};
 	char text[512];
 

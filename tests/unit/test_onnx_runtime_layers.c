@@ -121,7 +121,27 @@ test_grouped_attention(void **state)
 	GIVES(data(128, 5), 2e-6, -0.9327466, -0.8650646, -0.3726627, 0.1857076);
 }
 
-/* A past that is larger than what it holds: rows after the valid ones are masked. */
+/* A step after one row of a past of 4, of which there are `total` keys at most; out: its results. */
+static void
+grouped_in_4(int32_t total, const char *out)
+{
+	onx_input(file, "x", ONX_FLOAT, "1,1,64");
+	onx_int(file, "num_heads", 2);
+	onx_int(file, "kv_num_heads", 1);
+	onx_int(file, "local_window_size", 2);
+	layer("GroupQueryAttention", "x,,,pk,pv,n,t", out);
+	spreads("o", "32,2", 3, 8);
+	spreads("pk", "1,1,4,16", 7, 8);
+	spreads("pv", "1,1,4,16", 11, 8);
+	onx_tensor(file, "n", ONX_INT32, "1", (const int32_t[]){1}, 4);
+	if (total > 0)
+		onx_tensor(file, "t", ONX_INT32, "", &total, 4);
+	else
+		onx_input(file, "t", ONX_INT32, "");
+}
+
+/* A past that is larger than what it holds: rows after the valid ones are masked, whether the new row is written into
+ * it or follows it. */
 static void
 test_grouped_attention_part_of_past(void **state)
 {
@@ -131,22 +151,63 @@ test_grouped_attention_part_of_past(void **state)
 	onx_int(file, "local_window_size", 2);
 	grouped("x,,,pk,pv,n,t", 1, 1);
 	memcpy(want, run1(data(64, 5)), sizeof want);
+	for (int32_t total = 2; total <= 5; total++) {
+		another_file();
+		grouped_in_4(total, "a");
+		onx_node(file, "MatMul", "a,o", "y");
+		onx_output(file, "y");
+		import(17);
+		near(want, run1(data(64, 5)), 2, 1e-6);
+	}
+}
 
-	another_file();
-	onx_input(file, "x", ONX_FLOAT, "1,1,64");
-	onx_int(file, "num_heads", 2);
-	onx_int(file, "kv_num_heads", 1);
-	onx_int(file, "local_window_size", 2);
-	layer("GroupQueryAttention", "x,,,pk,pv,n,t", "a");
-	onx_node(file, "MatMul", "a,o", "y");
-	onx_output(file, "y");
-	spreads("o", "32,2", 3, 8);
-	spreads("pk", "1,1,4,16", 7, 8); /* the first row is the one above */
-	spreads("pv", "1,1,4,16", 11, 8);
-	onx_tensor(file, "n", ONX_INT32, "1", (const int32_t[]){1}, 4);
-	onx_tensor(file, "t", ONX_INT32, "", (const int32_t[]){2}, 4);
+/* present is the past with the new row in its place. */
+static void
+test_grouped_attention_shared_past(void **state)
+{
+	double want[64];
+
+	(void)state;
+	grouped_in_4(4, "a,k,v");
+	onx_output(file, "k");
 	import(17);
-	near(want, run1(data(64, 5)), 2, 1e-6);
+	output_is("tensor<1x1x4x16xf32>");
+	memcpy(want, data(64, 7), sizeof want);
+	memcpy(want + 16, data(64, 5) + 32, 16 * sizeof *want);
+	near(want, run1(data(64, 5)), 64, 0);
+}
+
+/* Whether the new row is written into the past follows from the declared rows of present where the number of keys is
+ * not known before the run. */
+static void
+test_grouped_attention_declared(void **state)
+{
+	static const char *const dims[] = {"P=4"};
+	static const struct {
+		int32_t total;
+		const char *declared, *type;
+	} rows[] = {
+		{0, "1,1,4,16", "tensor<1x1x4x16xf32>"}, {0, "1,1,P,16", "tensor<1x1x4x16xf32>"},
+		{0, "1,1,5,16", "tensor<1x1x5x16xf32>"}, {0, "1,1,?,16", "tensor<1x1x5x16xf32>"},
+		{0, "4", "tensor<1x1x5x16xf32>"},        {0, NULL, "tensor<1x1x5x16xf32>"},
+		{4, "1,1,5,16", "tensor<1x1x4x16xf32>"}, {3, NULL, "tensor<1x1x4x16xf32>"},
+		{5, "1,1,4,16", "tensor<1x1x5x16xf32>"},
+	};
+	enum { VALUE_INFO = 13 }; /* of GraphProto */
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		another_file();
+		how = (qn_import_how){.dim = dims, .ndim = 1};
+		grouped_in_4(rows[i].total, "a,k,v");
+		onx_input(file, "p", ONX_FLOAT, "P");
+		onx_value_info(file, VALUE_INFO, "k", ONX_FLOAT, rows[i].declared);
+		onx_node(file, "Identity", "k", "y");
+		onx_output(file, "y");
+		onx_output(file, "p");
+		import(17);
+		output_is(rows[i].type);
+	}
 }
 
 static void
@@ -297,6 +358,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_grouped_attention),
 		TEST(test_grouped_attention_part_of_past),
+		TEST(test_grouped_attention_shared_past),
+		TEST(test_grouped_attention_declared),
 		TEST(test_quantized_attention),
 		TEST(test_quantized_lstm),
 		TEST(test_embedding),
