@@ -43,15 +43,18 @@ qn_emit_tokens_header(const qn_vocabulary *v, const qn_tokens_style *s, qn_arena
 		(int)(s->longest > 0 ? s->longest : 1));
 	qn_buf_puts(b, "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
 	qn_buff(b,
-		"/* n bytes of UTF-8 as tokens, %s_TOKEN_BEGIN first; how many they are, at most n "
-		"+ 2. "
+		"/* n bytes of UTF-8 as tokens, %s_TOKEN_BEGIN first; how many they are, at most "
+		"%s. "
 		"token: room\n"
-		" * for n + 2 numbers. The time of a word grows with the square of its length. */\n"
+		" * for so many. The time of a word grows with the square of its length. */\n"
 		"int32_t %s_encode(const char *text, int32_t n, int32_t *token);\n\n"
 		"/* The bytes of a token, and how many they are; no NUL follows. before: the token "
 		"that it "
 		"follows;\n",
-		macro, name);
+		macro,
+		v->user > 0 && v->prefix == 1 ? "n + n / 2 + 2" /* a space after each of them */
+					      : "n + 2",
+		name);
 	if (s->bpe != NULL)
 		qn_buff(b, " * it changes nothing here. text: room for %s_TOKEN_BYTES. A ", macro);
 	else
@@ -101,12 +104,13 @@ static void
 put_scores(const qn_vocabulary *v, const char *name, qn_buf *body)
 {
 	qn_buff(body,
-		"static const qn_vocabulary vocabulary = {\n\t%d, %d, %d, %d, %d, %d, %d, text_of, "
+		"static const qn_vocabulary vocabulary = {\n\t%d, %d, %d, %d, %d, %d, %d, %d, "
+		"text_of, "
 		"at, "
 		"order, "
 		"rank, byte_of,\n};\n\n",
 		(int)v->tokens, (int)v->pieces, (int)v->begin, (int)v->unknown, (int)v->prefix,
-		(int)v->words, (int)v->user);
+		(int)v->words, (int)v->user, (int)v->marks);
 	qn_buff(body,
 		"int32_t\n%s_encode(const char *text, int32_t n, int32_t *token)\n{\n"
 		"\treturn qn_encode(&vocabulary, text, n, token);\n}\n\n"
@@ -122,11 +126,12 @@ put_bpe(const qn_bpe *p, const char *name, qn_buf *body)
 	const qn_vocabulary *v = &p->vocabulary;
 
 	qn_buff(body,
-		"static const qn_bpe vocabulary = {\n\t{%d, %d, %d, %d, %d, %d, %d, text_of, at, "
+		"static const qn_bpe vocabulary = {\n\t{%d, %d, %d, %d, %d, %d, %d, %d, text_of, "
+		"at, "
 		"order, rank, NULL},\n\t%d, %d, %d, %d, merge, range,\n};\n\n",
 		(int)v->tokens, (int)v->pieces, (int)v->begin, (int)v->unknown, (int)v->prefix,
-		(int)v->words, (int)v->user, (int)p->split, (int)p->digits, (int)p->whole,
-		(int)p->ranges);
+		(int)v->words, (int)v->user, (int)v->marks, (int)p->split, (int)p->digits,
+		(int)p->whole, (int)p->ranges);
 	qn_buff(body,
 		"int32_t\n%s_encode(const char *text, int32_t n, int32_t *token)\n{\n"
 		"\treturn qn_bpe_encode(&vocabulary, text, n, token);\n}\n\n"

@@ -48,6 +48,7 @@ vocabulary_of(const qn_token_table *t)
 			       .prefix = t->prefix,
 			       .words = t->words,
 			       .user = t->user,
+			       .marks = !t->bpe,
 			       .text = t->text,
 			       .at = t->at,
 			       .order = t->order,
@@ -102,7 +103,7 @@ encode(void *arg, qn_arena *scratch)
 				 "the text has %zu bytes (expected less than %zu)", c->n,
 				 MOST_TEXT);
 	const qn_bpe bpe = bpe_of(t);
-	int32_t *token = QN_NEW(scratch, int32_t, c->n + 2);
+	int32_t *token = QN_NEW(scratch, int32_t, c->n + c->n / 2 + 2);
 	const int32_t n = (int32_t)c->n;
 	const int64_t shape[2] = {
 		t->bpe ? qn_tokens_of_bytes(&bpe, c->text, n, token, scratch)

@@ -62,10 +62,7 @@ rank_of(const merger *m, int32_t from, int32_t left, int32_t right)
 	if (m->bpe != NULL)
 		return qn_merge_rank(m->bpe, m->text, from, left, left + right);
 	const int32_t t = qn_piece_find(m->v, m->text, from, left + right);
-	return t >= 0 && !qn_is_user_defined(m->v, m->text, from, left) &&
-			       !qn_is_user_defined(m->v, m->text, from + left, right)
-		       ? m->v->rank[t]
-		       : -1;
+	return t >= 0 ? m->v->rank[t] : -1;
 }
 
 /* The part at a byte and the next one, where they may be merged. */
@@ -107,8 +104,7 @@ merge_parts(merger *m)
 	for (int32_t i = 0; i < m->n; i++)
 		m->length[i] = 0;
 	for (int32_t i = 0; i < m->n; i += m->length[i]) {
-		m->length[i] =
-			m->bpe != NULL ? 1 : qn_first_part(m->v, m->text, m->from + i, m->n - i);
+		m->length[i] = m->bpe != NULL ? 1 : qn_character(m->text, m->from + i, m->n - i);
 		m->before[i] = last;
 		last = i;
 	}
@@ -144,25 +140,54 @@ allocate(merger *m, int32_t longest, qn_arena *scratch)
 		QN_NEW(scratch, pair, 3 * most); /* one for each part, two more after each merge */
 }
 
+/* The end of the user-defined piece at byte i, or of what is before the next one. */
+static int32_t
+section_end(const qn_vocabulary *v, const char *text, int32_t i, int32_t n, bool *user)
+{
+	const int32_t length = qn_user_defined(v, text, i, n);
+
+	*user = length > 0;
+	return *user ? i + length : qn_section_end(v, text, i, n);
+}
+
+static int32_t
+encode_section(merger *m, const char *text, int32_t i, int32_t n, int32_t *token)
+{
+	int32_t count = 0;
+
+	m->text = text + i;
+	for (m->from = qn_section_start(m->v, i); m->from < n; m->from += m->n) {
+		m->n = qn_part_end(m->v, m->text, m->from, n) - m->from;
+		count += encode_part(m, token + count);
+	}
+	return count;
+}
+
 int32_t
 qn_tokens_of_text(const qn_vocabulary *v, const char *text, int32_t n, int32_t *token,
 		  qn_arena *scratch)
 {
-	const int32_t first = v->prefix != 0 && n > 0 ? -1 : 0;
-	merger m = {.v = v, .text = text};
+	merger m = {.v = v};
 	int32_t count = 0, longest = 0;
+	bool user;
 
 	if (v->begin >= 0)
 		token[count++] = v->begin;
-	for (int32_t from = first, end; from < n; from = end) {
-		end = qn_part_end(v, text, from, n);
-		longest = end - from > longest ? end - from : longest;
+	for (int32_t i = 0, end; i < n; i = end) {
+		end = section_end(v, text, i, n, &user);
+		for (int32_t from = qn_section_start(v, i), next; !user && from < end - i;
+		     from = next) {
+			next = qn_part_end(v, text + i, from, end - i);
+			longest = next - from > longest ? next - from : longest;
+		}
 	}
 	allocate(&m, longest, scratch);
-	for (int32_t from = first; from < n; from += m.n) {
-		m.from = from;
-		m.n = qn_part_end(v, text, from, n) - from;
-		count += encode_part(&m, token + count);
+	for (int32_t i = 0, end; i < n; i = end) {
+		end = section_end(v, text, i, n, &user);
+		if (user)
+			token[count++] = qn_piece_find(v, text, i, end - i);
+		else
+			count += encode_section(&m, text, i, end - i, token + count);
 	}
 	return count;
 }

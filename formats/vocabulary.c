@@ -22,10 +22,12 @@
 static const struct {
 	const char *name;
 	qn_vocabulary_fn *read;
-	bool prefix; /* a space before a text, unless the file says something else */
+	/* unless the file says something else: a space before a text, the tokens before and after it */
+	bool prefix;
+	int32_t begin, end;
 } kinds[] = {
-	{"llama", qn_vocabulary_scores, true},
-	{"gpt2", qn_vocabulary_bpe, false},
+	{"llama", qn_vocabulary_scores, true, 1, 2},
+	{"gpt2", qn_vocabulary_bpe, false, -1, -1},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
@@ -65,14 +67,16 @@ read_kind(const qn_vocabulary_reader *r, int *kind)
 			 qn_property_json(r->arena, p));
 }
 
-/* The number of a token; -1 where the property is not there. */
+/* The number of a token; -1: there is none.  Where the property is not there it is `otherwise`, but for what tokenizer.json
+ * says, which leaves none out. */
 static qn_status
-read_special(const qn_vocabulary_reader *r, const char *key, int32_t *out)
+read_special(const qn_vocabulary_reader *r, const char *key, int32_t otherwise, int32_t *out)
 {
+	const bool folder = strcmp(r->d->format, QN_HUGGING_FACE_FOLDER) == 0;
 	const qn_property *p = qn_archive_value(r->d, key);
 	uint64_t v;
 
-	*out = -1;
+	*out = !folder && p == NULL && otherwise < r->n ? otherwise : -1;
 	if (p == NULL)
 		return QN_OK;
 	if (!qn_property_u64(p, &v))
@@ -252,10 +256,11 @@ read_properties(const qn_archive_data *d, qn_arena *arena, qn_token_table *out)
 	out->tokens = r.n;
 	out->text = r.text;
 	out->at = r.at;
-	out->prefix = kinds[kind].prefix && flag(&r, "tokenizer.ggml.add_space_prefix", true);
-	QN_TRY(read_special(&r, "tokenizer.ggml.bos_token_id", &out->begin));
-	QN_TRY(read_special(&r, "tokenizer.ggml.eos_token_id", &out->end));
-	QN_TRY(read_special(&r, "tokenizer.ggml.unknown_token_id", &out->unknown));
+	if (kinds[kind].prefix && flag(&r, "tokenizer.ggml.add_space_prefix", true))
+		out->prefix = flag(&r, QN_PREFIX_ONCE, false) ? 2 : 1;
+	QN_TRY(read_special(&r, "tokenizer.ggml.bos_token_id", kinds[kind].begin, &out->begin));
+	QN_TRY(read_special(&r, "tokenizer.ggml.eos_token_id", kinds[kind].end, &out->end));
+	QN_TRY(read_special(&r, "tokenizer.ggml.unknown_token_id", 0, &out->unknown));
 	out->unknown = out->unknown >= 0 ? out->unknown : 0;
 	if (!flag(&r, "tokenizer.ggml.add_bos_token", r.begins))
 		out->begin = -1;
@@ -290,7 +295,8 @@ qn_tokens_properties(const qn_archive_data *d, int64_t tokens, qn_archive_data *
 	const qn_status status = read_properties(&made, scratch, &table);
 	qn_arena_release(scratch);
 	for (size_t i = 0; status == QN_OK && i < made.nproperty; i++)
-		qn_archive_set(out, &made.property[i]);
+		if (strcmp(made.property[i].key, QN_PREFIX_ONCE) != 0)
+			qn_archive_set(out, &made.property[i]);
 	return status;
 }
 

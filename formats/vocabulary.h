@@ -22,7 +22,8 @@ typedef struct qn_token_table {
 		unknown; /* the tokens before and after a text, -1: none; of what has none */
 	int32_t longest; /* bytes of the longest token */
 	int32_t user;    /* … of the longest user-defined one, 0: there are none */
-	bool prefix, words;
+	int32_t prefix;
+	bool words;
 	const uint8_t *text;
 	const int32_t *at, *order, *rank, *byte; /* in the arena of the archive */
 	bool bpe;                                /* merges by a list; byte: NULL */

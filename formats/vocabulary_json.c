@@ -396,6 +396,7 @@ qn_vocabulary_json(const qn_archive_data *d, const char *file, const char *text,
 	if (steps.pre != NULL)
 		set_string(&r, "tokenizer.ggml.pre", steps.pre);
 	set_number(&r, "tokenizer.ggml.add_space_prefix", QN_VALUE_BOOL, steps.prefix);
+	set_number(&r, QN_PREFIX_ONCE, QN_VALUE_BOOL, steps.once);
 	QN_TRY(read_tokens(&r, steps.pre == NULL));
 	QN_TRY(read_merges(&r, steps.pre == NULL));
 	QN_TRY(read_special(&r));

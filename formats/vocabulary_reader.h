@@ -11,6 +11,9 @@ enum {
 	QN_TOKEN_BYTE = 6
 }; /* of token_type; 2: unknown, 3: control, 5: unused */
 
+/* Of what a tokenizer.json becomes, and of no file: a space is put before a text alone, not after user-defined tokens. */
+#define QN_PREFIX_ONCE "quern.space_prefix_once"
+
 typedef struct qn_vocabulary_reader {
 	const qn_archive_data *d;
 	qn_arena *arena;

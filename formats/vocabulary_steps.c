@@ -124,6 +124,7 @@ read_normalizers(steps_reader *r, bool byte_level, qn_vocabulary_steps *out)
 				      byte_level ? "NFC"
 						 : "NFC, a space before a text, spaces as U+2581");
 		out->prefix = out->prefix || prepends;
+		out->once = out->once && !prepends;
 	}
 	return QN_OK;
 }
@@ -186,6 +187,7 @@ read_marks(steps_reader *r, qn_vocabulary_steps *out)
 
 			out->prefix = scheme != NULL ? !is(v, "prepend_scheme", "never")
 						     : is_true(v, "add_prefix_space", true);
+			out->once = is(v, "prepend_scheme", "first");
 			continue;
 		}
 		if (is(v, "type", "Split") && strcmp(pattern(v, "String"), " ") == 0 &&

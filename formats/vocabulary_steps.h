@@ -8,7 +8,8 @@
 typedef struct qn_vocabulary_steps {
 	const char *
 		pre; /* how words are split, as tokenizer.ggml.pre names it; NULL: not byte-level */
-	bool prefix; /* a space before a text */
+	bool prefix; /* a space before a text, and after an added token */
+	bool once;   /* only where a text begins */
 } qn_vocabulary_steps;
 
 /* Of the parts normalizer, pre_tokenizer and model.  QN_EUNSUPPORTED (tokenizer.model, .pre, .step): another kind of them. */

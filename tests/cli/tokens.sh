@@ -88,7 +88,7 @@ int
 main(void)
 {
 	static char text[4096];
-	static int32_t token[4098];
+	static int32_t token[6146];
 	char piece[STORY_TOKEN_BYTES];
 	const int32_t n = story_encode(text, (int32_t)fread(text, 1, sizeof text, stdin), token);
 	int32_t i;
@@ -144,6 +144,21 @@ echo 1 259 306 329 328 267 331 330 273 314 259 268 279 317 278 259 294 291 317 2
 silent marks tokens marks folder.txt
 same marks want stdout
 emitted marks marks folder.txt
+# A token that is added, and a space before what follows it, or only before the text.
+printf '%s' '<tool>the <tool>the' >tool.txt
+for scheme in always first; do
+	mkdir $scheme
+	cp marks/* $scheme
+	sed -e 's/"normalizer":{.*}\]},"pre_tokenizer":null/"normalizer":null,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"'$scheme'"}/' \
+		-e 's/"added_tokens":\[/&{"id":339,"content":"<tool>","special":false},/' "$corpus/hf-marks.json" >$scheme/tokenizer.json
+	silent $scheme tokens $scheme tool.txt
+	tr '\n' ' ' <stdout >$scheme.numbers
+done
+printf '1 339 330 259 339 330 ' >want
+same always want always.numbers
+printf '1 339 279 329 259 339 279 329 ' >want
+same first want first.numbers
+emitted always always text.txt
 silent 'marks, what it has' tokens marks
 has_words 'marks, what it has' stdout 'tokens       339|begin        1|end          2'
 # As a GGUF file: not a language model that Quern builds.

@@ -41,7 +41,7 @@ static void
 target(fuzz *f, const char *data, size_t size)
 {
 	const int32_t n = (int32_t)(size < MOST_TEXT ? size : MOST_TEXT);
-	int32_t token[MOST_TEXT + 2];
+	int32_t token[MOST_TEXT + MOST_TEXT / 2 + 2];
 	qn_token_table t;
 
 	if (read(f, data, size, &t) != QN_OK) {
@@ -49,13 +49,14 @@ target(fuzz *f, const char *data, size_t size)
 		return;
 	}
 	check_tables(&t);
-	const qn_vocabulary v = {t.tokens, t.pieces, t.begin, t.unknown, t.prefix, t.words,
-				 t.user,   t.text,   t.at,    t.order,   t.rank,   t.byte};
+	const qn_vocabulary v = {t.tokens, t.pieces, t.begin, t.unknown, t.prefix, t.words, t.user,
+				 !t.bpe,   t.text,   t.at,    t.order,   t.rank,   t.byte};
 	const qn_bpe bpe = {v, (int32_t)t.split, t.digits, t.whole, t.ranges, t.merge, t.range};
 	const int32_t count =
 		t.bpe ? qn_bpe_encode(&bpe, data, n, token) : qn_encode(&v, data, n, token);
-	FUZZ_CHECK(count >= 0 && count <= n + 2);
-	int32_t *again = QN_NEW(&f->arena, int32_t, (size_t)n + 2);
+	const int32_t most = t.user > 0 && t.prefix == 1 ? n + n / 2 + 2 : n + 2;
+	FUZZ_CHECK(count >= 0 && count <= most);
+	int32_t *again = QN_NEW(&f->arena, int32_t, (size_t)most);
 	const int32_t same = t.bpe ? qn_tokens_of_bytes(&bpe, data, n, again, &f->arena)
 				   : qn_tokens_of_text(&v, data, n, again, &f->arena);
 	FUZZ_CHECK(same == count);

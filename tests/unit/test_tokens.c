@@ -47,33 +47,26 @@ plain_byte(unsigned char c)
 	return 0;
 }
 
+/* The tokens of a text without a user-defined piece, a space before it. */
 static size_t
-plain_encode(const char *text, int32_t *out)
+plain_section(const char *text, size_t bytes, int32_t *out)
 {
-	char all[1024] = "";
+	char all[1024] = "▁";
 	const char *part[1024];
 	size_t length[1024], n = 0, count = 0;
-	bool whole[1024]; /* user-defined */
 
-	if (text[0] != '\0')
-		strcat(all, "▁");
-	for (const char *p = text; *p != '\0'; p++)
+	for (const char *p = text; p < text + bytes; p++)
 		(void)sprintf(all + strlen(all), "%s", *p == ' ' ? "▁" : (char[]){*p, '\0'});
 	for (const char *p = all; *p != '\0'; p += length[n++]) {
 		part[n] = p;
-		length[n] = plain_user(p);
-		whole[n] = length[n] > 0;
-		for (length[n] += !whole[n];
-		     !whole[n] && ((unsigned char)p[length[n]] & 0xc0) == 0x80;)
+		for (length[n] = 1; ((unsigned char)p[length[n]] & 0xc0) == 0x80;)
 			length[n]++;
 	}
 	for (;;) {
 		size_t best = n;
 
 		for (size_t i = 0; i + 1 < n; i++) {
-			const int t = whole[i] || whole[i + 1]
-					      ? -1
-					      : plain_find(part[i], length[i] + length[i + 1]);
+			const int t = plain_find(part[i], length[i] + length[i + 1]);
 			const int b =
 				best < n ? plain_find(part[best], length[best] + length[best + 1])
 					 : -1;
@@ -87,9 +80,7 @@ plain_encode(const char *text, int32_t *out)
 		n--;
 		memmove(&part[best + 1], &part[best + 2], (n - best - 1) * sizeof *part);
 		memmove(&length[best + 1], &length[best + 2], (n - best - 1) * sizeof *length);
-		memmove(&whole[best + 1], &whole[best + 2], (n - best - 1) * sizeof *whole);
 	}
-	out[count++] = 1;
 	for (size_t i = 0; i < n; i++) {
 		const int t = plain_find(part[i], length[i]);
 
@@ -97,6 +88,27 @@ plain_encode(const char *text, int32_t *out)
 			out[count++] = t;
 		for (size_t k = 0; t < 0 && k < length[i]; k++)
 			out[count++] = plain_byte((unsigned char)part[i][k]);
+	}
+	return count;
+}
+
+static size_t
+plain_encode(const char *text, int32_t *out)
+{
+	size_t count = 1;
+
+	out[0] = 1;
+	while (*text != '\0') {
+		const size_t user = plain_user(text);
+		size_t n = 0;
+
+		if (user > 0)
+			out[count++] = plain_find(text, user);
+		while (user == 0 && text[n] != '\0' && plain_user(text + n) == 0)
+			n++;
+		if (user == 0)
+			count += plain_section(text, n, out + count);
+		text += user + n;
 	}
 	return count;
 }
@@ -122,7 +134,8 @@ check(qn_archive *x, const char *text)
 static void
 random_texts(void **state)
 {
-	static const char *const letters[] = {"a", "b", "c", " ", "a", "b", "é", "ü", "\n", "<s>"};
+	static const char *const letters[] = {"a", "b", "c",  " ",   "a", "b",
+					      "é", "ü", "\n", "<s>", "▁"};
 	qn_archive *x = make();
 	uint32_t seed = 1;
 
@@ -181,9 +194,13 @@ particular_texts(void **state)
 		{"é\n", {1, 7, 4, 5, 6}},
 		{"<s>", {1, 7, 22, 21}},
 		{"ü", {1, 7, 4, 0}},
-		{"abab", {1, 14, 27, 9}}, /* user-defined ba, whatever its score: no ab after it */
+		/* user-defined ba, whatever its score: no ab after it, but a text of its own */
+		{"abab", {1, 14, 27, 7, 9}},
 		{"bbabb", {1, 7, 9, 28}}, /* the longer one; nothing is merged with it */
 		{"ca cab", {1, 7, 19, 7, 26}},
+		{"cab ab", {1, 26, 7, 15}}, /* no space before one that begins the text */
+		{"cabba", {1, 26, 27}},
+		{"▁ab▁", {1, 7, 15, 7}}, /* a space, as it is written in the file */
 	};
 	qn_archive *x = make();
 
@@ -202,6 +219,52 @@ particular_texts(void **state)
 		assert_memory_equal(qn_array_data(got), row[i].token, n * sizeof(int32_t));
 		qn_array_free(got);
 	}
+	qn_archive_free(x);
+}
+
+/* Every second byte is a user-defined piece: a space before each of the others. */
+static void
+most_tokens(void **state)
+{
+	enum { TIMES = 500 };
+	char text[3 * TIMES + 2] = "";
+	qn_archive *x = make();
+	qn_array *a;
+
+	(void)state;
+	for (int i = 0; i < TIMES; i++)
+		strcat(text, "xba");
+	assert_int_equal(qn_tokens_encode(x, text, strlen(text), &a), QN_OK);
+	assert_int_equal(qn_array_dim(a, 0), 1 + 3 * TIMES);
+	qn_array_free(a);
+	qn_archive_free(x);
+}
+
+/* Tokens that the file does not name are those of SentencePiece. */
+static void
+usual_tokens(void **state)
+{
+	qn_archive *x;
+	qn_tokens_info info;
+
+	(void)state;
+	assert_int_equal(qn_archive_new(ctx, &x), QN_OK);
+	set(x, "tokenizer.ggml.model", "\"llama\"");
+	set(x, "tokenizer.ggml.tokens", "[\"<unk>\", \"<s>\"]");
+	set(x, "tokenizer.ggml.scores", "[0.5, 0.5]");
+	assert_int_equal(qn_tokens_describe(x, &info), QN_OK);
+	assert_int_equal(info.begin, 1);
+	assert_int_equal(info.end, -1); /* 2, if there were as many */
+	qn_archive_free(x);
+
+	assert_int_equal(qn_archive_new(ctx, &x), QN_OK);
+	set(x, "tokenizer.ggml.model", "\"llama\"");
+	set(x, "tokenizer.ggml.tokens", "[\"<unk>\", \"<s>\", \"</s>\"]");
+	set(x, "tokenizer.ggml.scores", "[0.5, 0.5, 0.5]");
+	set(x, "tokenizer.ggml.add_bos_token", "false");
+	assert_int_equal(qn_tokens_describe(x, &info), QN_OK);
+	assert_int_equal(info.begin, -1);
+	assert_int_equal(info.end, 2);
 	qn_archive_free(x);
 }
 
@@ -267,7 +330,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_texts), cmocka_unit_test(particular_texts),
 		cmocka_unit_test(long_text),    cmocka_unit_test(there_and_back),
-		cmocka_unit_test(cut_text),
+		cmocka_unit_test(cut_text),     cmocka_unit_test(most_tokens),
+		cmocka_unit_test(usual_tokens),
 	};
 
 	return cmocka_run_group_tests(tests, open_context, close_context);
