@@ -70,6 +70,11 @@ bool qn_llm_is_known(qn_llm *l);
 /* Fills l from the file's properties and its context from the caller's.  Ids: llm.architecture, llm.key, llm.value. */
 qn_status qn_llm_configure(qn_llm *l) QN_MUST_CHECK;
 
+/* Keys that say that the network is another one (llm_refused.c): of the architecture alone, and those beside the
+ * hyper-parameters, which are there by then.  llm.value: QN_EINVALID; QN_EUNSUPPORTED. */
+qn_status qn_llm_check_network(const qn_llm *l) QN_MUST_CHECK;
+qn_status qn_llm_check_keys(const qn_llm *l) QN_MUST_CHECK;
+
 /* How angles are scaled (llm_rope.c); gguf: the key of its kind in a GGUF file.  Ids: llm.scaling, llm.value. */
 qn_status qn_llm_take_scaling(qn_llm *l, const char *gguf) QN_MUST_CHECK;
 

@@ -279,55 +279,6 @@ check(qn_llm *l)
 	return QN_OK;
 }
 
-/* Keys that say that the network is another one, and what they may say; others change nothing. */
-static const struct {
-	const char *key;
-	bool gelu; /* for which gate */
-	const char *json[3], *why;
-} only[] = {
-	{"hidden_act", false, {"\"silu\"", "\"swish\""}, "the gate of this architecture is silu"},
-	{"hidden_act",
-	 true,
-	 {"\"gelu\"", "\"gelu_pytorch_tanh\"", "\"gelu_new\""},
-	 "the gate of this architecture is gelu with tanh"},
-	{"hidden_activation",
-	 true,
-	 {"\"gelu_pytorch_tanh\""},
-	 "the gate of this architecture is gelu with tanh"},
-	{"partial_rotary_factor",
-	 false,
-	 {"1", "1.0"},
-	 "only rotations of whole heads are supported"},
-	{"partial_rotary_factor",
-	 true,
-	 {"1", "1.0"},
-	 "only rotations of whole heads are supported"},
-};
-
-static qn_status
-check_network(qn_llm *l)
-{
-	const qn_property *parts = qn_archive_value(&l->file, "split.count");
-	uint64_t n = 0;
-
-	if (!l->hugging_face && parts != NULL && qn_property_u64(parts, &n) && n > 1)
-		return refuse(l, "llm.value", "split.count",
-			      "the file is a part of a model; join the parts to one file first "
-			      "(gguf-split --merge of llama.cpp)");
-	for (size_t i = 0; l->hugging_face && i < QN_COUNT(only); i++) {
-		const qn_property *p = qn_archive_value(&l->file, only[i].key);
-		const char *json = p != NULL ? qn_property_json(l->im.scratch, p) : "null";
-		bool known = strcmp(json, "null") == 0 || only[i].gelu != l->arch->gelu;
-
-		for (size_t k = 0; k < QN_COUNT(only[i].json) && only[i].json[k] != NULL; k++)
-			known = known || strcmp(json, only[i].json[k]) == 0;
-		if (!known)
-			return refuse(l, "llm.value", only[i].key,
-				      text(l, "%s is not supported: %s", json, only[i].why));
-	}
-	return QN_OK;
-}
-
 /* The vocabulary is as long as the table of embeddings. */
 static qn_status
 take_vocabulary(qn_llm *l)
@@ -403,7 +354,7 @@ qn_llm_configure(qn_llm *l)
 	qn_status status = QN_OK;
 
 	QN_TRY(take_arch(l));
-	QN_TRY(check_network(l));
+	QN_TRY(qn_llm_check_network(l));
 	for (size_t i = 0; i < QN_COUNT(keys); i++) {
 		const qn_status s = take_key(l, &keys[i]);
 
@@ -412,6 +363,7 @@ qn_llm_configure(qn_llm *l)
 	QN_TRY(status);
 	QN_TRY(qn_llm_take_scaling(l, key_of(l, "rope.scaling.type", "")));
 	set_defaults(l);
+	QN_TRY(qn_llm_check_keys(l));
 	QN_TRY(take_vocabulary(l));
 	take_context(l);
 	return check(l);

@@ -61,6 +61,48 @@ static const struct {
 	{{.arch = "llama", .extra = "blk.0.attn_q_norm.weight"}, "llm.unused", "attn_q_norm"},
 	{{.arch = "llama", .drop = "blk.1.ffn_up.weight"}, "llm.tensor", "blk.1.ffn_up.weight"},
 	{{.arch = "qwen2"}, "llm.tensor", "blk.0.attn_q.bias"},
+	{{.arch = "llama", .key = "llama.expert_count", .value = "8"},
+	 "llm.value",
+	 "8 is not supported: the network is a mixture of experts"},
+	{{.arch = "llama", .key = "llama.attention.causal", .value = "false"},
+	 "llm.value",
+	 "false is not supported: tokens would see later ones"},
+	{{.arch = "qwen2", .bias = 1, .key = "qwen2.attention.scale", .value = "0.5"},
+	 "llm.value",
+	 "qwen2.attention.scale"},
+	{{.arch = "llama", .key = "llama.attention.clamp_kqv", .value = "8.0"}, "llm.value", "8"},
+	{{.arch = "llama", .key = "llama.attention.max_alibi_bias", .value = "8.0"},
+	 "llm.value",
+	 "ALiBi"},
+	{{.arch = "llama", .key = "llama.attention.temperature_scale", .value = "0.1"},
+	 "llm.value",
+	 "position"},
+	{{.arch = "gemma", .key = "gemma.attn_logit_softcapping", .value = "50.0"},
+	 "llm.value",
+	 "scores would get a soft limit"},
+	{{.arch = "gemma", .key = "gemma.final_logit_softcapping", .value = "30.0"},
+	 "llm.value",
+	 "logits would get a soft limit"},
+	{{.arch = "llama", .key = "llama.embedding_scale", .value = "12"},
+	 "llm.value",
+	 "embedding_scale"},
+	{{.arch = "llama", .key = "llama.residual_scale", .value = "0.22"}, "llm.value", "block"},
+	{{.arch = "llama", .key = "llama.logit_scale", .value = "\"much\""}, "llm.value", "much"},
+	{{.arch = "llama", .key = "llama.use_parallel_residual", .value = "true"},
+	 "llm.value",
+	 "true is not supported"},
+	{{.arch = "llama", .key = "llama.rope.scaling.attn_factor", .value = "2.0"},
+	 "llm.value",
+	 "cosines"},
+	{{.arch = "llama", .key = "llama.rope.scaling.yarn_attn_factor", .value = "0.5"},
+	 "llm.value",
+	 "cosines"},
+	{{.arch = "llama", .key = "llama.rope.scaling.yarn_ext_factor", .value = "1.0"},
+	 "llm.value",
+	 "YaRN"},
+	{{.arch = "llama", .key = "llama.rope.scaling.yarn_log_multiplier", .value = "0.1"},
+	 "llm.value",
+	 "YaRN"},
 	{{.arch = "llama", .key = "split.count", .value = "3"}, "llm.value", "join the parts"},
 	{{.arch = "llama", .no_tokens = 1}, "llm.tensor", "the vocabulary is empty"},
 };
@@ -82,6 +124,32 @@ refusals(void **state)
 		    (strstr(d.message, refused[i].text) == NULL &&
 		     strstr(d.place, refused[i].text) == NULL))
 			fail_msg("row %zu: %s: %s [%s]", i, d.place, d.message, d.id);
+	}
+}
+
+/* Values of such keys that change nothing. */
+static void
+neutral_keys(void **state)
+{
+	static const char *const rows[][2] = {
+		{"llama.expert_count", "0"},
+		{"llama.attention.causal", "true"},
+		{"llama.attention.scale", "0.35355338"}, /* heads of 8 */
+		{"llama.attention.scale", "0.0"},
+		{"llama.logit_scale", "1.0"},
+		{"llama.embedding_scale", "0.0"},
+		{"llama.rope.scaling.attn_factor", "1"},
+		{"llama.rope.scaling.yarn_ext_factor", "-1.0"},
+	};
+	rig *r = *state;
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const llm_file f = {.arch = "llama", .key = rows[i][0], .value = rows[i][1]};
+		qn_model *m;
+
+		llm_file_write(r->ctx, &f, at(r, "x.gguf"));
+		if (qn_load(r->ctx, at(r, "x.gguf"), &m) != QN_OK)
+			fail_msg("row %zu: %s", i, qn_diag_get(r->ctx, 0).message);
 	}
 }
 
@@ -169,6 +237,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(refusals),
+		TEST(neutral_keys),
 		TEST(folders),
 		TEST(contexts),
 	};
