@@ -246,13 +246,19 @@ qn_llm_is_tied(qn_llm *l)
 static qn_status
 check(qn_llm *l)
 {
+	const char *head = key_of(l, "attention.key_length", "head_dim");
+	const bool has_head = qn_archive_value(&l->file, head) != NULL;
+	const bool head_is_odd = l->head_dim == 0 || l->head_dim % 2 != 0;
 	const struct {
 		bool wrong;
 		const char *gguf, *hugging_face, *why;
 	} rules[] = {
 		{(uint64_t)l->blocks > l->file.n, "block_count", "num_hidden_layers",
 		 "there are more blocks than the file has tensors"},
-		{l->head_dim == 0 || l->head_dim % 2 != 0, "attention.key_length", "head_dim",
+		{head_is_odd && !has_head, "attention.head_count", "num_attention_heads",
+		 "the length of a head, which is that of an embedding over the number of heads, "
+		 "is not even and above 0, so its elements cannot rotate in pairs"},
+		{head_is_odd, "attention.key_length", "head_dim",
 		 "the length of a head is not even and above 0, so its elements cannot rotate in "
 		 "pairs"},
 		{l->heads % l->kv_heads != 0, "attention.head_count_kv", "num_key_value_heads",
@@ -279,6 +285,21 @@ check(qn_llm *l)
 	return QN_OK;
 }
 
+/* The tokens of the file's own vocabulary have rows of the table. */
+static qn_status
+check_tokens(qn_llm *l, const char *name, int64_t rows)
+{
+	const qn_property *p = qn_archive_value(&l->file, "tokenizer.ggml.tokens");
+
+	if (l->hugging_face || p == NULL || !p->array || p->n <= (uint64_t)rows)
+		return QN_OK;
+	return qn_report(l->im.m->env, QN_EINVALID, "llm.tensor",
+			 qn_archive_at(l->im.m->arena, l->im.file, "tensor", name),
+			 "it has embeddings of %lld tokens, the vocabulary of the file "
+			 "(tokenizer.ggml.tokens) has %llu",
+			 (long long)rows, (unsigned long long)p->n);
+}
+
 /* The vocabulary is as long as the table of embeddings. */
 static qn_status
 take_vocabulary(qn_llm *l)
@@ -291,7 +312,7 @@ take_vocabulary(qn_llm *l)
 	if (l->vocab == 0)
 		l->vocab = t->t.dim[0];
 	if (t->t.dim[0] > 0)
-		return QN_OK;
+		return check_tokens(l, name, t->t.dim[0]);
 	return qn_report(l->im.m->env, QN_EINVALID, "llm.tensor",
 			 qn_archive_at(l->im.m->arena, l->im.file, "tensor", name),
 			 "the vocabulary is empty: the model has no embeddings");

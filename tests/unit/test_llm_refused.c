@@ -4,6 +4,9 @@
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
 #include "tests/unit/llm_rig.h"
 
+#define SEVEN "\"\", \"\", \"\", \"\", \"\", \"\", \"\""
+#define MORE_TOKENS "[" SEVEN ", " SEVEN ", " SEVEN ", " SEVEN ", " SEVEN ", " SEVEN ", " SEVEN "]"
+
 static const struct {
 	llm_file file;
 	const char *id, *text;
@@ -61,6 +64,7 @@ static const struct {
 	{{.arch = "llama", .extra = "blk.0.attn_q_norm.weight"}, "llm.unused", "attn_q_norm"},
 	{{.arch = "llama", .drop = "blk.1.ffn_up.weight"}, "llm.tensor", "blk.1.ffn_up.weight"},
 	{{.arch = "qwen2"}, "llm.tensor", "blk.0.attn_q.bias"},
+	{{.arch = "llama", .width = 28}, "llm.value", "attention.head_count"},
 	{{.arch = "llama", .key = "llama.expert_count", .value = "8"},
 	 "llm.value",
 	 "8 is not supported: the network is a mixture of experts"},
@@ -103,6 +107,9 @@ static const struct {
 	{{.arch = "llama", .key = "llama.rope.scaling.yarn_log_multiplier", .value = "0.1"},
 	 "llm.value",
 	 "YaRN"},
+	{{.arch = "llama", .key = "tokenizer.ggml.tokens", .value = MORE_TOKENS},
+	 "llm.tensor",
+	 "embeddings of 48 tokens, the vocabulary of the file (tokenizer.ggml.tokens) has 49"},
 	{{.arch = "llama", .key = "split.count", .value = "3"}, "llm.value", "join the parts"},
 	{{.arch = "llama", .no_tokens = 1}, "llm.tensor", "the vocabulary is empty"},
 };
@@ -127,7 +134,7 @@ refusals(void **state)
 	}
 }
 
-/* Values of such keys that change nothing. */
+/* Values of such keys that change nothing, and a vocabulary that is shorter than the embeddings. */
 static void
 neutral_keys(void **state)
 {
@@ -140,6 +147,7 @@ neutral_keys(void **state)
 		{"llama.embedding_scale", "0.0"},
 		{"llama.rope.scaling.attn_factor", "1"},
 		{"llama.rope.scaling.yarn_ext_factor", "-1.0"},
+		{"tokenizer.ggml.tokens", "[" SEVEN "]"},
 	};
 	rig *r = *state;
 
