@@ -211,8 +211,7 @@ quantize_tensor(qn_ctx *ctx, const options *o)
 	if (status != QN_OK)
 		return status;
 	print_planes(q);
-	status = print_noise(x, q);
-	return status == QN_OK && fflush(stdout) != 0 ? QN_EIO : status;
+	return print_noise(x, q);
 }
 
 int

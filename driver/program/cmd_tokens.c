@@ -102,7 +102,7 @@ tokens(qn_ctx *ctx, const options *o)
 		       "begin        %d\n"
 		       "end          %d\n",
 		       info.tokens, info.longest, (int)info.begin, (int)info.end);
-	return status == QN_OK && fflush(stdout) != 0 ? QN_EIO : status;
+	return status;
 }
 
 /* What the options ask for together; NULL, or why that is nothing. */

@@ -267,7 +267,10 @@ fi
 
 # What is asked for on stdout and cannot be written there is an error too.
 if [ -w /dev/full ]; then
-	for what in 'inspect good.json' 'opt good.json' "opt $QUERN_SOURCE/examples/digits/digits.json" 'run good.json ok.npy' '--help' '--version' 'compile --help' 'opt --list-passes'; do
+	head -c 128 /dev/zero | npy row.npy '<f4' '1, 32'
+	for what in 'inspect good.json' 'opt good.json' "opt $QUERN_SOURCE/examples/digits/digits.json" 'run good.json ok.npy' '--help' '--version' 'compile --help' 'opt --list-passes' "tensors $QUERN_SOURCE/examples/digits/digits.safetensors" \
+		"tensors --json $QUERN_SOURCE/examples/digits/digits.safetensors" "tokens $QUERN_SOURCE/tests/fuzz/corpus/tokens/small.gguf" 'targets' 'supported-ops' \
+		"convert $QUERN_SOURCE/examples/digits/digits.safetensors full.gguf --to q8_0" 'quantize-tensor row.npy --to q8_0'; do
 		cases=$((cases + 1))
 		# shellcheck disable=SC2086
 		"$QUERN_BIN" $what <&- >/dev/full 2>stderr
