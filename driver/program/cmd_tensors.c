@@ -32,13 +32,39 @@ form_of(const qn_stored *t)
 
 /* ---- text ---- */
 
+/* A name of the file with control bytes as JSON writes them; how many bytes it takes.  to NULL: it is not printed. */
+static size_t
+print_name(FILE *to, const char *s)
+{
+	size_t n = 0;
+
+	for (; *s != '\0'; s++) {
+		const bool control = (unsigned char)*s < 0x20 || (unsigned char)*s == 0x7f;
+		char text[8];
+
+		(void)snprintf(text, sizeof text, control ? "\\u%04x" : "%c", *s);
+		n += strlen(text);
+		if (to != NULL)
+			fputs(text, to);
+	}
+	return n;
+}
+
+static void
+print_padded(const char *s, size_t width)
+{
+	for (size_t n = print_name(stdout, s); n < width; n++)
+		putchar(' ');
+}
+
 /* A few bytes of the value, up to the end of a UTF-8 sequence. */
 static void
 print_property(const qn_property_view *p)
 {
 	size_t n = strlen(p->json);
 
-	printf("%-40s ", p->key);
+	print_padded(p->key, 40);
+	putchar(' ');
 	if (p->count >= 0)
 		printf("%s[%" PRId64 "] ", p->type, p->count);
 	if (n <= SHOWN) {
@@ -64,7 +90,7 @@ list(qn_archive *x)
 		print_property(&p);
 	}
 	for (size_t i = 0; i < qn_archive_size(x); i++) {
-		const size_t n = strlen(qn_stored_name(qn_archive_get(x, i)));
+		const size_t n = print_name(NULL, qn_stored_name(qn_archive_get(x, i)));
 
 		width = n > width ? n : width;
 	}
@@ -72,8 +98,8 @@ list(qn_archive *x)
 	for (size_t i = 0; i < qn_archive_size(x); i++) {
 		const qn_stored *t = qn_archive_get(x, i);
 
-		printf("%-*s  %-6s  ", (int)(width < 80 ? width : 80), qn_stored_name(t),
-		       form_of(t));
+		print_padded(qn_stored_name(t), width < 80 ? width : 80);
+		printf("  %-6s  ", form_of(t));
 		print_shape(t, stdout);
 		printf("  %zu\n", qn_stored_bytes(t));
 		bytes += qn_stored_bytes(t);

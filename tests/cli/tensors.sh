@@ -64,6 +64,22 @@ silent dump tensors m.gguf --dump odd -o odd.npy
 bytes 6 "$one" | npy want.npy '<f4' '2, 3'
 same dump odd.npy want.npy
 
+# Control bytes of names.
+{
+	printf GGUF
+	little 4 3
+	little 8 1
+	little 8 1
+	text "$(printf 'key\033]0;')"
+	little 4 4
+	little 4 7
+	tensor "$(printf 'a\033[31mb\nc\177')" 0 0 1
+} >control.gguf
+aligned control.gguf
+bytes 1 "$one" >>control.gguf
+silent control tensors control.gguf
+has_words control stdout 'key\u001b]0;                             7|a\u001b[31mb\u000ac\u007f  f32     [1]  4'
+
 # To another file: the same bytes; quantized: the rows that no block divides are listed.
 silent copy convert m.gguf copy.gguf
 same copy m.gguf copy.gguf
