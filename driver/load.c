@@ -176,7 +176,7 @@ load(void *arg, qn_arena *scratch)
 	if (foreign != QN_IMPORT_NONE) {
 		box->m.scratch = scratch;
 		QN_TRY(qn_import_read(&box->m, c->path, foreign, &c->how));
-	} else if (qn_path_ends(c->path, ".json")) {
+	} else if (qn_path_ends(c->path, ".json") && !qn_import_is_index(c->path)) {
 		QN_TRY(qn_json_read(&box->m, c->path));
 	} else if (qn_path_ends(c->path, ".qir")) {
 		QN_TRY(qn_file_map(&box->arena, c->path, &text, &n));

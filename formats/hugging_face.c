@@ -121,6 +121,23 @@ qn_hugging_face_is(qn_arena *a, const char *folder)
 	return has(a, folder, "config.json");
 }
 
+/* A folder whose weights are in files of another kind. */
+static qn_status
+refuse_pickle(const qn_archive_data *d, const char *folder)
+{
+	static const char *const names[] = {"pytorch_model.bin", "pytorch_model.bin.index.json"};
+
+	for (size_t i = 0; i < QN_COUNT(names); i++)
+		if (has(d->arena, folder, names[i]))
+			return qn_report(
+				d->arena->env, QN_EUNSUPPORTED, "hugging-face.file", folder,
+				"its weights are in %s, a pickle of Python; convert them to "
+				"safetensors first: AutoModelForCausalLM.from_pretrained(folder)"
+				".save_pretrained(new_folder) of transformers writes them",
+				names[i]);
+	return QN_OK;
+}
+
 qn_status
 qn_hugging_face_read(qn_archive_data *d, const char *folder)
 {
@@ -133,6 +150,8 @@ qn_hugging_face_read(qn_archive_data *d, const char *folder)
 	take_properties(d, doc.root);
 	if (has(d->arena, folder, index))
 		return qn_safetensors_read_index(d, qn_path_join(d->arena, folder, index));
+	if (!has(d->arena, folder, one))
+		QN_TRY(refuse_pickle(d, folder));
 	QN_TRY(qn_file_map(d->arena, path, &data, &n));
 	return qn_safetensors_read(d, data, n);
 }

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "formats/archive.h"
 #include "formats/file.h"
 #include "formats/folder.h"
 #include "import/import.h"
@@ -17,6 +18,10 @@
 #define ARCHIVE                                                                                    \
 	"an archive of tensors without a graph: quern tensors lists them, quern convert writes "   \
 	"them as another archive, such as a .safetensors that a .json graph names"
+
+#define FOLDER                                                                                     \
+	"weights of a Hugging Face folder, whose config.json says which network they are of: "     \
+	"give the folder"
 
 static const struct {
 	const char *extension, *how;
@@ -39,6 +44,9 @@ static const struct {
 	 "weights without a graph: export the model that they belong to as .onnx, or "
 	 "name them in a .json graph (docs/json-format.md)"},
 	{".irpa", ARCHIVE},
+	{".safetensors.index.json",
+	 "the index of several files of weights without a graph; of a language model, give the "
+	 "folder of a config.json with its weights"},
 	{".npz",
 	 "arrays without a graph: weights are named in a .json graph (docs/json-format.md); "
 	 "samples follow the model on the command line"},
@@ -64,11 +72,21 @@ qn_import_is_tflite(const char *data, size_t n)
 	return n >= 8 && memcmp(data + 4, "TFL3", 4) == 0;
 }
 
+bool
+qn_import_is_index(const char *path)
+{
+	return ends_in(path, ".safetensors.index.json");
+}
+
 /* What a file of a known format that is not read is, and how it is converted; NULL for all others. */
 static const char *
-conversion(const char *path)
+conversion(qn_arena *a, const char *path)
 {
 	const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+	const bool weights = ends_in(path, ".safetensors") || qn_import_is_index(path);
+
+	if (weights && qn_hugging_face_is(a, qn_path_folder(a, path)))
+		return FOLDER;
 
 	if (strchr(name, '.') == NULL)
 		return "a file or folder without an extension: a TensorFlow SavedModel folder is "
@@ -83,7 +101,7 @@ conversion(const char *path)
 qn_status
 qn_import_refuse(qn_arena *a, const char *path)
 {
-	const char *data = "", *convert = conversion(path);
+	const char *data = "", *convert = conversion(a, path);
 	size_t n = 0;
 
 	if (!qn_folder_is(path))

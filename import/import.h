@@ -44,6 +44,9 @@ typedef enum qn_import_format {
 /* By the file extension: .onnx, .tflite (also .lite), .gguf; a folder; else NONE. */
 qn_import_format qn_import_format_of(const char *path);
 
+/* "model.safetensors.index.json": no graph, although it ends in .json. */
+bool qn_import_is_index(const char *path);
+
 /* Says why a file whose extension names no format is not read: it is not there, is of another format
  * by its content or extension, with the way to convert it, or is unknown.  Ids: file.open,
  * model.format. */

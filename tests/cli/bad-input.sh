@@ -24,6 +24,20 @@ for row in 'saved_model from_saved_model(folder)' 'net.h5 from_keras_model' 'net
 	printf 'bytes' >"${row%% *}"
 	case_of "convert ${row%% *}" 2 model.format "${row%% *}: error: this is |${row#* }" inspect "${row%% *}" -q
 done
+cp w.safetensors w.safetensors.index.json
+case_of index 2 model.format 'this is the index of several files of weights|give the folder' inspect w.safetensors.index.json -q
+mkdir hf
+echo '{"model_type": "llama"}' >hf/config.json
+for name in model.safetensors model.safetensors.index.json; do
+	cp w.safetensors hf/$name
+	case_of "folder of $name" 2 model.format 'Hugging Face folder|give the folder' inspect hf/$name -q
+	rm hf/$name
+done
+case_of 'folder without weights' 1 file.open 'hf/model.safetensors' inspect hf -q
+for name in pytorch_model.bin.index.json pytorch_model.bin; do
+	cp w.safetensors hf/$name
+	case_of "folder of $name" 3 hugging-face.file "$name, a pickle|safetensors first" inspect hf -q
+done
 printf 'bytes' >w.gguf
 case_of gguf 1 gguf.magic 'w.gguf: error' inspect w.gguf -q
 mkdir saved_folder
