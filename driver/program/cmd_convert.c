@@ -10,6 +10,7 @@ typedef struct tally {
 	size_t quantized, exact;
 	size_t rows, odd;     /* whose rows no block divides: int8 per channel, as they were */
 	size_t before, after; /* bytes */
+	size_t as_floats;     /* quantized ones that the file has no form for */
 	size_t split, replicated, whole; /* tensors */
 } tally;
 
@@ -140,6 +141,30 @@ changed(qn_ctx *ctx, qn_archive *x, const options *o, qn_archive **out, tally *n
 	return status;
 }
 
+/* What is in a GGUF file, whose writer stores in another form what the format cannot hold. */
+static qn_status
+measure(qn_ctx *ctx, const qn_archive *to, const options *o, tally *n)
+{
+	qn_archive *file;
+
+	if (!program_ends(o->arg[0], ".gguf"))
+		return QN_OK;
+	const qn_status status = qn_archive_open(ctx, o->arg[0], &file);
+	if (status != QN_OK)
+		return status;
+	n->after = 0;
+	for (size_t i = 0; i < qn_archive_size(file); i++) {
+		const qn_stored *t = qn_archive_get(file, i);
+		const qn_stored *wanted = qn_archive_find(to, qn_stored_name(t));
+
+		n->after += qn_stored_bytes(t);
+		n->as_floats += wanted != NULL && strcmp(qn_stored_layout(t), "plain") == 0 &&
+				strcmp(qn_stored_layout(wanted), "plain") != 0;
+	}
+	qn_archive_free(file);
+	return QN_OK;
+}
+
 static void
 print_tally(const options *o, size_t tensors, const tally *n)
 {
@@ -153,6 +178,9 @@ print_tally(const options *o, size_t tensors, const tally *n)
 		printf(" since no block of %d divides their rows", block_of(o->to));
 	if (n->odd > 0 && program_ends(o->arg[0], ".gguf"))
 		printf(" and GGUF has no int8 per channel, which quern compile makes of floats");
+	if (n->as_floats > 0)
+		printf(", %zu are f32 in the file since GGUF has no form that holds their bits",
+		       n->as_floats);
 	printf("; %zu bytes became %zu\n", n->before, n->after);
 }
 
@@ -181,6 +209,8 @@ convert(qn_ctx *ctx, const options *o)
 		status = changed(ctx, x, o, &to, &n);
 	if (status == QN_OK)
 		status = qn_archive_save(to, o->arg[0]);
+	if (status == QN_OK && o->to != NULL)
+		status = measure(ctx, to, o, &n);
 	if (status != QN_OK)
 		return status;
 	if (o->to != NULL)

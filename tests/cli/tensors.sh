@@ -102,6 +102,10 @@ for format in irpa safetensors; do
 done
 silent planar convert m.gguf p.gguf --to BlockScaledLayout
 same 'planes of q8_0 are packed again' p.gguf q.gguf
+good floats convert m.gguf f.gguf --to TensorScaledLayout
+has_words floats stdout '2 tensors of 3 became TensorScaledLayout|2 are f32 in the file since GGUF has no form|288 bytes became 288'
+silent floats-list tensors f.gguf
+has_words floats-list stdout 'w     f32     [2, 32]  256|3 tensors, 288 bytes'
 silent exact convert q.gguf again.gguf --to plain
 has_words exact stdout '2 tensors of 3 became plain (2 exactly)'
 silent list-exact tensors again.gguf
