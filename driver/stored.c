@@ -300,7 +300,7 @@ qn_status
 qn_stored_has_values(const qn_stored *t)
 {
 	if (!qn_layout_is_quantizer(&t->t))
-		return QN_OK;
+		return qn_layout_readable(&t->ctx->env, t->name, &t->t);
 	return qn_report(&t->ctx->env, QN_EUSAGE, "layout.values", t->name,
 			 "%s has no values; its planes are scale, rscale and offset",
 			 t->t.layout->name);

@@ -202,7 +202,8 @@ static qn_status
 typed(reader *r, uint64_t type, qn_layout_tensor *t)
 {
 	const qn_dtype *dtype = qn_dtype_by_ggml((uint32_t)type);
-	const qn_layout_row *row = qn_layout_by_ggml((uint32_t)type);
+	const qn_layout_row *known = qn_layout_by_ggml((uint32_t)type),
+			    *row = known != NULL ? known : qn_layout_opaque((uint32_t)type);
 	const int32_t last = t->rank - 1;
 	qn_plane *p = &t->plane[0];
 
@@ -223,7 +224,7 @@ typed(reader *r, uint64_t type, qn_layout_tensor *t)
 					 row->name);
 		p->dtype = qn_dtype_by_name("u8");
 		p->dim[last] /= row->block;
-		p->dim[p->rank++] = row->packed->bytes;
+		p->dim[p->rank++] = row->plane[0].tail[0];
 	}
 	const int64_t bytes = qn_layout_count(p->rank, p->dim, p->dtype->bytes);
 	if (bytes < 0)

@@ -97,7 +97,7 @@ stored_form(qn_env *env, qn_arena *a, const qn_archive_data *d, const qn_named_t
 	if (n->t.rank > DIMS_MOST)
 		return qn_report(env, QN_EUNSUPPORTED, "gguf.dims", place,
 				 "%d dimensions (GGUF allows %d)", n->t.rank, DIMS_MOST);
-	if (out->layout->packed != NULL)
+	if (out->layout->packed != NULL || qn_layout_opaque_type(out) >= 0)
 		return QN_OK;
 	if (!qn_layout_is_plain(out)) {
 		for (size_t i = 0; qn_layout_builtin(i) != NULL; i++)
@@ -143,8 +143,10 @@ put_property(qn_buf *b, const qn_property *p)
 static void
 put_tensor(qn_buf *b, const char *name, const qn_layout_tensor *t, uint64_t offset)
 {
-	const int32_t type =
-		t->layout->packed != NULL ? t->layout->packed->ggml : t->plane[0].dtype->ggml;
+	const int32_t opaque = qn_layout_opaque_type(t), type = opaque >= 0 ? opaque
+								: t->layout->packed != NULL
+									? t->layout->packed->ggml
+									: t->plane[0].dtype->ggml;
 
 	put_string(b, name);
 	put(b, 4, (uint64_t)t->rank);
@@ -207,7 +209,7 @@ qn_gguf_prepare(qn_env *env, qn_arena *a, const qn_archive_data *d, qn_archive_d
 		}
 		QN_TRY(stored_form(env, a, d, &d->tensor[i], &odd[DEQUANTIZED], &t));
 		joined += qn_layout_is_split(&d->tensor[i].t);
-		quantized = quantized || t.layout->packed != NULL;
+		quantized = quantized || !qn_layout_is_plain(&t);
 		(void)qn_archive_put(out, d->tensor[i].name, &t);
 	}
 	for (int i = 0; i < NKIND; i++)

@@ -77,7 +77,7 @@ qn_json_archive_tensor(qn_json_reader *r, const qn_json *name, const qn_archive_
 		return NULL;
 	}
 	if (type != NULL && qn_type_is_f32(type) && !qn_layout_is_plain(&x->t) &&
-	    !qn_layout_is_quantizer(&x->t))
+	    !qn_layout_is_quantizer(&x->t) && qn_layout_opaque_type(&x->t) < 0)
 		return qn_layout_values(&r->m->types, r->m->arena, &x->t);
 	if (qn_layout_constant(&r->m->types, r->m->arena,
 			       qn_archive_at(r->m->arena, d->place, "tensor", x->name), &x->t,

@@ -99,6 +99,8 @@ add_codes(const application *x, const qn_params_layer *l, int p, const char *nam
 	qn_layout_tensor t = {.rank = w->rank, .nplane = c->zp != NULL ? 3 : 2};
 
 	QN_TRY(qn_layout_find(x->p.env, x->p.doc.file, "TensorScaledLayout", &t.layout));
+	QN_TRY(qn_layout_readable(x->p.env, qn_archive_at(x->p.a, x->from->place, l->part[p], name),
+				  w));
 	qn_layout_dequant(w, v);
 	memcpy(t.dim, w->dim, sizeof t.dim);
 	t.dim[0] = rows;

@@ -139,6 +139,19 @@ values_name(qn_llm *l, const char *name)
 	return qn_buf_str(&b);
 }
 
+/* All tensors of a file often have such a type: the first is reported. */
+static qn_id
+unreadable(qn_llm *l, const char *name, const qn_layout_tensor *t)
+{
+	if (l->im.problems == 0)
+		qn_importer_failed(&l->im,
+				   qn_layout_readable(l->im.m->env,
+						      qn_archive_at(l->im.m->arena, l->im.file,
+								    "tensor", name),
+						      t));
+	return 0;
+}
+
 /* The tensor as a float value of the graph. */
 static qn_id
 value_of(qn_llm *l, const char *name, const qn_layout_tensor *t)
@@ -146,6 +159,8 @@ value_of(qn_llm *l, const char *name, const qn_layout_tensor *t)
 	qn_importer *im = &l->im;
 	const qn_tensor *x = NULL;
 
+	if (qn_layout_opaque_type(t) >= 0)
+		return unreadable(l, name, t);
 	if (!qn_layout_is_constant(t) || (im->how->from_float && !qn_layout_is_plain(t))) {
 		if (qn_layout_is_quantizer(t))
 			return wrong(l, name, "it has no values that a weight can have");

@@ -96,6 +96,12 @@ qn_status qn_layout_find(qn_env *env, const char *place, const char *name,
 			 const qn_layout_row **out) QN_MUST_CHECK;
 /* Packed form with this type in a GGUF file; NULL: none. */
 const qn_layout_row *qn_layout_by_ggml(uint32_t type);
+/* A packed form of GGUF files that has no values here; NULL: none has this type.  The type of such a tensor, -1: it is
+ * another one.  Reports layout.values (QN_EUNSUPPORTED) of such a tensor. */
+const qn_layout_row *qn_layout_opaque(uint32_t type);
+int32_t qn_layout_opaque_type(const qn_layout_tensor *t);
+qn_status qn_layout_readable(qn_env *env, const char *place,
+			     const qn_layout_tensor *t) QN_MUST_CHECK;
 /* A copy of a custom descriptor becomes a row of env; layout.register says what is wrong. */
 qn_status qn_layout_add(qn_env *env, qn_arena *a, const struct qn_layout_desc *desc) QN_MUST_CHECK;
 

@@ -176,6 +176,7 @@ qn_layout_unpack(qn_env *env, qn_arena *a, const char *place, const qn_layout_te
 	const qn_dtype *half = qn_dtype_by_name("f16"), *f32 = qn_dtype_by_name("f32");
 	qn_unpacked u;
 
+	QN_TRY(qn_layout_readable(env, place, t));
 	if (t->layout->dequant == qn_layout_dequant_blocks && t->layout->twin != NULL) {
 		*out = *t;
 		if (t->layout->check == qn_layout_check_blocks_i4)
@@ -260,7 +261,7 @@ qn_layout_to_planar(qn_env *env, qn_arena *a, const char *place, const qn_layout
 
 	*out = *t;
 	if (p == NULL)
-		return QN_OK;
+		return qn_layout_readable(env, place, t);
 	if (p == &qn_packed_q4_K) {
 		if (t->rank + 2 > QN_MAX_RANK)
 			return no_room(env, place, t);

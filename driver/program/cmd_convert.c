@@ -10,7 +10,7 @@ typedef struct tally {
 	size_t quantized, exact;
 	size_t rows, odd;     /* whose rows no block divides: int8 per channel, as they were */
 	size_t before, after; /* bytes */
-	size_t as_floats;     /* quantized ones that the file has no form for */
+	size_t as_floats;     /* quantized ones whose bits no form of GGUF holds */
 	size_t split, replicated, whole; /* tensors */
 } tally;
 

@@ -184,7 +184,9 @@ typedef struct qn_archive qn_archive;
 
 /* Reads an archive: .gguf, .safetensors, .irpa, the .index.json of several safetensors files, or a
  * folder of Hugging Face.  Large files are mapped, tensors are views of them.  The context
- * owns *out, the archive its tensors.  QN_EUSAGE (archive.format): unknown file extension. */
+ * owns *out, the archive its tensors.  A tensor of a GGUF type that nothing computes with (iq4_nl,
+ * mxfp4 …) has that name as its layout and one plane of bytes; what needs its values is
+ * QN_EUNSUPPORTED (layout.values).  QN_EUSAGE (archive.format): unknown file extension. */
 QN_API qn_status qn_archive_open(qn_ctx *ctx, const char *path, qn_archive **out);
 /* An empty one. */
 QN_API qn_status qn_archive_new(qn_ctx *ctx, qn_archive **out);

@@ -80,6 +80,34 @@ bytes 1 "$one" >>control.gguf
 silent control tensors control.gguf
 has_words control stdout 'key\u001b]0;                             7|a\u001b[31mb\u000ac\u007f  f32     [1]  4'
 
+# A type that nothing computes with: its bytes are listed and copied.
+{
+	printf GGUF
+	little 4 3
+	little 8 2
+	little 8 1
+	text general.quantization_version
+	little 4 4
+	little 4 2
+	tensor w 20 0 64 2
+	tensor norm 0 96 2
+} >iq4.gguf
+aligned iq4.gguf
+bytes 18 "$one" >>iq4.gguf
+aligned iq4.gguf
+bytes 2 "$one" >>iq4.gguf
+aligned iq4.gguf
+silent opaque tensors iq4.gguf
+has_words opaque stdout 'w     iq4_nl  [2, 64]  72|norm  f32     [2]  8|2 tensors, 80 bytes'
+silent opaque-json tensors iq4.gguf --json
+has_words opaque-json stdout '"layout": "iq4_nl", "shape": [2, 64], "bytes": 72, "planes": [{"name": "", "dtype": "u8", "shape": [2, 2, 18], "bytes": 72}]'
+silent opaque-copy convert iq4.gguf copied.gguf
+same opaque-copy iq4.gguf copied.gguf
+silent opaque-norm tensors iq4.gguf --dump norm -o norm.npy
+case_of opaque-dump 3 layout.values 'type iq4_nl of GGUF files, which cannot be read|llama-quantize' tensors iq4.gguf --dump w -o none.npy
+case_of opaque-quantized 3 layout.values 'w: error|iq4_nl' convert iq4.gguf none.gguf --to q8_0
+for format in irpa safetensors; do case_of "opaque $format" 3 layout.values "none.$format: tensor 'w'|iq4_nl" convert iq4.gguf none.$format; done
+
 # To another file: the same bytes; quantized: the rows that no block divides are listed.
 silent copy convert m.gguf copy.gguf
 same copy m.gguf copy.gguf

@@ -134,6 +134,41 @@ refusals(void **state)
 	}
 }
 
+/* Tensors of a type whose values are not read: q4_0's blocks have as many bytes as those of iq4_nl. */
+static void
+unreadable_type(void **state)
+{
+	enum { Q4_0 = 2, IQ4_NL = 20, BEFORE_TYPE = 4 + 2 * 8 /* the dimensions */ };
+	static const char *const names[] = {"blk.0.ffn_up.weight", "blk.1.attn_q.weight"};
+	static char bytes[1 << 17];
+	const llm_file f = {.arch = "llama", .form = "q4_0"};
+	rig *r = *state;
+	qn_model *m;
+
+	llm_file_write(r->ctx, &f, at(r, "x.gguf"));
+	FILE *file = fopen(at(r, "x.gguf"), "r+b");
+	const size_t n = fread(bytes, 1, sizeof bytes, file);
+	for (size_t k = 0; k < 2; k++) {
+		size_t i = 0;
+
+		while (memcmp(bytes + i, names[k], strlen(names[k])) != 0)
+			i++;
+		i += strlen(names[k]) + BEFORE_TYPE;
+		assert_int_equal(bytes[i], Q4_0);
+		bytes[i] = IQ4_NL;
+	}
+	rewind(file);
+	assert_int_equal(fwrite(bytes, 1, n, file), n);
+	(void)fclose(file);
+	qn_diag_clear(r->ctx);
+	assert_int_equal(qn_load(r->ctx, at(r, "x.gguf"), &m), QN_EUNSUPPORTED);
+	assert_int_equal(qn_diag_count(r->ctx), 1);
+	const qn_diagnostic d = qn_diag_get(r->ctx, 0);
+	assert_string_equal(d.id, "layout.values");
+	assert_non_null(strstr(d.message, "iq4_nl"));
+	assert_non_null(strstr(d.place, names[0]));
+}
+
 /* Values of such keys that change nothing, and a vocabulary that is shorter than the embeddings. */
 static void
 neutral_keys(void **state)
@@ -244,10 +279,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(refusals),
-		TEST(neutral_keys),
-		TEST(folders),
-		TEST(contexts),
+		TEST(refusals), TEST(unreadable_type), TEST(neutral_keys),
+		TEST(folders),  TEST(contexts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
