@@ -16,7 +16,7 @@ static bool
 shape_of(const qn_graph *g, const qn_node *n, qn_shape *out)
 {
 	const qn_op_desc *d = qn_custom_desc(n);
-	const char *why = "its shape callback rejected the inputs";
+	const char *why = NULL;
 
 	if (d->shape == NULL) {
 		*out = qn_shape_of(qn_infer_in(g, n, 0));
@@ -27,7 +27,10 @@ shape_of(const qn_graph *g, const qn_node *n, qn_shape *out)
 	const qn_op_call call = qn_custom_call(g, &before, g->arena);
 	out->rank = d->shape(d->user, &call, out->dim, &why);
 	if (out->rank < 0)
-		return qn_infer_error(g, n, "shape.custom", "%s", why);
+		return qn_infer_error(g, n, "shape.custom", "%s",
+				      why != NULL ? why
+						  : "its shape callback rejected the inputs and "
+						    "gives no reason");
 	if (out->rank > QN_MAX_RANK)
 		return qn_infer_error(g, n, "shape.custom",
 				      "its shape callback returned rank %d, at most %d is possible",

@@ -64,7 +64,7 @@ try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quanti
 	  const qn_pat *pattern, qn_id root)
 {
 	const qn_node *n = qn_graph_node(s->g, root);
-	const char *reason = "no reason given";
+	const char *reason = NULL;
 	qn_group group;
 	qn_match match;
 	qn_buf b;
@@ -84,6 +84,8 @@ try_match(qn_model *m, const qn_quant_opts *opts, qn_grouper *s, const qn_quanti
 			 qn_opinfo_of(n)->name, n->name, qn_node_layers(n, m->scratch));
 		return QN_OK;
 	}
+	if (reason == NULL)
+		reason = "it gives no reason";
 	qn_trace(m->env, "%s: %s at %s '%s'%s: declined: %s", m->env->trace_pass, q->name,
 		 qn_opinfo_of(n)->name, n->name, qn_node_layers(n, m->scratch), reason);
 	explain(opts, s, q->name, root, reason, NULL);

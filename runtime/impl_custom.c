@@ -49,7 +49,7 @@ static void *
 custom_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	const qn_op_desc *d = qn_custom_desc(n);
-	const char *why = "its prepare callback rejected the types";
+	const char *why = NULL;
 	qn_custom_args *args;
 	qn_op_call call;
 
@@ -66,7 +66,10 @@ custom_prepare(const qn_graph *g, const qn_node *n, qn_arena *a)
 	args->param = QN_NEW(a, int32_t, QN_CUSTOM_PARAMS);
 	args->nparam = d->prepare(d->user, &call, args->param, QN_CUSTOM_PARAMS, &why);
 	if (args->nparam < 0)
-		return qn_int_refuse(g, n, "%s", why);
+		return qn_int_refuse(g, n, "%s",
+				     why != NULL ? why
+						 : "its prepare callback rejected the types and "
+						   "gives no reason");
 	if (args->nparam > QN_CUSTOM_PARAMS)
 		return qn_int_refuse(g, n,
 				     "its prepare callback needs %d parameters, only up to %d",

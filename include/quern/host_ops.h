@@ -91,8 +91,8 @@ typedef struct qn_op_desc {
 	int64_t fixed_zero_point;
 	size_t nattr; /* at most 8 */
 	const qn_op_attr *attr;
-	/* The result's rank (0 … 8) and dims; -1 with a reason (static text) in *why.  NULL: the
-	 * shape of input 0. */
+	/* The result's rank (0 … 8) and dims; -1 with a reason (static text) in *why, which
+	 * is NULL where it has none.  NULL: the shape of input 0. */
 	int (*shape)(void *user, const qn_op_call *c, int64_t dim[8], const char **why);
 	/* The float function, row-major.  Never NULL.  For TABLE it is also called with one
 	 * element: the float value of each quantized value in turn. */

@@ -217,8 +217,8 @@ struct qn_quantizer {
 	const char *name;
 	const char *text;          /* the pattern, "relu(x)"; or NULL and */
 	const qn_pattern *pattern; /* … one of the same context */
-	/* 0: declines the match of values of g, with a reason (static text) in *why.  NULL: takes
-	 * all. */
+	/* 0: declines the match of values of g, with a reason (static text) in *why, which may be
+	 * NULL.  NULL: takes all. */
 	int (*accept)(void *user, const qn_graph *g, const qn_match *m, const char **why);
 	/* Returns a float value of the type of the match's root; 0: an error (quantize.callback).
 	 * m holds values of the graph under construction: the inputs of the match; its root and
