@@ -279,6 +279,7 @@ qn_analyze(qn_model *m, size_t nin, qn_array *const *in, const qn_analyze_opts *
 	analyze_call c = {
 		.m = m, .nin = nin, .in = in, .opts = &o, .fn = fn, .user = user, .out = out};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), fn, out));
 	*out = (qn_analysis){0};
 	QN_TRY(QN_TAKE(m->env, qn_analyze_opts, opts, &o));
 	return qn_guard_model(m, analyze, &c);

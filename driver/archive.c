@@ -79,7 +79,7 @@ qn_archive_free(qn_archive *x)
 qn_ctx *
 qn_archive_ctx(const qn_archive *x)
 {
-	return x->ctx;
+	return QN_CTX_OF(x);
 }
 
 const char *
@@ -174,6 +174,8 @@ read_path(void *arg, qn_arena *scratch)
 qn_status
 qn_archive_open(qn_ctx *ctx, const char *path, qn_archive **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, path, out));
 	return make(&(archive_call){.ctx = ctx, .path = path}, read_path, out);
 }
 
@@ -197,6 +199,8 @@ to_gguf(void *arg, qn_arena *scratch)
 qn_status
 qn_archive_language_model(const qn_archive *x, qn_archive **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(QN_CTX_OF(x), out));
 	gguf_call c = {.of = {.ctx = x->ctx}, .from = x};
 
 	return make(&c.of, to_gguf, out);
@@ -215,6 +219,8 @@ create(void *arg, qn_arena *scratch)
 qn_status
 qn_archive_new(qn_ctx *ctx, qn_archive **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, out));
 	return make(&(archive_call){.ctx = ctx}, create, out);
 }
 
@@ -223,25 +229,27 @@ qn_archive_new(qn_ctx *ctx, qn_archive **out)
 const char *
 qn_archive_format(const qn_archive *x)
 {
-	return x->d.format;
+	return x != NULL ? x->d.format : "";
 }
 
 size_t
 qn_archive_size(const qn_archive *x)
 {
+	if (x == NULL)
+		return 0;
 	return x->d.n;
 }
 
 const qn_stored *
 qn_archive_get(const qn_archive *x, size_t i)
 {
-	return x->handle[i];
+	return x != NULL && i < x->d.n ? x->handle[i] : NULL;
 }
 
 const qn_stored *
 qn_archive_find(const qn_archive *x, const char *name)
 {
-	const qn_named_tensor *t = qn_archive_named(&x->d, name);
+	const qn_named_tensor *t = x != NULL && name != NULL ? qn_archive_named(&x->d, name) : NULL;
 
 	return t != NULL ? x->handle[t - x->d.tensor] : NULL;
 }
@@ -272,8 +280,6 @@ add_tensor(void *arg, qn_arena *scratch)
 	const add_call *c = arg;
 
 	(void)scratch;
-	QN_TRY(qn_host_given(&c->x->ctx->env, "name", c->name));
-	QN_TRY(qn_host_given(&c->x->ctx->env, "tensor", c->t));
 	qn_layout_tensor t = c->t->t;
 
 	copy_texts(&c->x->arena, &t);
@@ -285,10 +291,11 @@ add_tensor(void *arg, qn_arena *scratch)
 }
 
 qn_status
-qn_archive_add(qn_archive *x, const char *name, const qn_stored *t)
+qn_archive_add(qn_archive *x, const char *name, const qn_stored *tensor)
 {
-	add_call c = {.x = x, .name = name, .t = t};
+	add_call c = {.x = x, .name = name, .t = tensor};
 
+	QN_TRY(QN_GIVEN(QN_CTX_OF(x), name, tensor));
 	return qn_guard(x->ctx, add_tensor, &c);
 }
 
@@ -325,6 +332,7 @@ save(void *arg, qn_arena *scratch)
 qn_status
 qn_archive_save(qn_archive *x, const char *path)
 {
+	QN_TRY(QN_GIVEN(QN_CTX_OF(x), path));
 	archive_call c = {.ctx = x->ctx, .path = path, .x = x};
 
 	return qn_guard(x->ctx, save, &c);
@@ -353,6 +361,7 @@ apply_params(void *arg, qn_arena *scratch)
 qn_status
 qn_archive_apply_quant_params(qn_archive *x, const char *path)
 {
+	QN_TRY(QN_GIVEN(QN_CTX_OF(x), path));
 	archive_call c = {.ctx = x->ctx, .path = path, .x = x};
 
 	return qn_guard(x->ctx, apply_params, &c);

@@ -8,6 +8,8 @@
 size_t
 qn_archive_properties(const qn_archive *x)
 {
+	if (x == NULL)
+		return 0;
 	return x->d.nproperty;
 }
 
@@ -41,6 +43,7 @@ qn_archive_property(qn_archive *x, size_t i, qn_property_view *out)
 {
 	property_call c = {.x = x, .i = i, .out = out};
 
+	QN_TRY(QN_GIVEN(QN_CTX_OF(x), out));
 	return qn_guard(x->ctx, view_property, &c);
 }
 
@@ -61,6 +64,7 @@ qn_archive_set_property(qn_archive *x, const char *key, const char *json)
 {
 	property_call c = {.x = x, .key = key, .json = json};
 
+	QN_TRY(QN_GIVEN(QN_CTX_OF(x), key, json));
 	return qn_guard(x->ctx, set_property, &c);
 }
 
@@ -85,5 +89,6 @@ qn_archive_copy_properties(qn_archive *x, const qn_archive *from)
 {
 	copy_call c = {.x = x, .from = from};
 
+	QN_TRY(QN_GIVEN(QN_CTX_OF(x), from));
 	return qn_guard(x->ctx, copy_properties, &c);
 }

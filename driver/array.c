@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "driver/context.h"
+#include "driver/host_struct.h"
 #include "formats/npy.h"
 #include "ir/nearest.h"
 
@@ -70,6 +71,8 @@ const qn_type *
 qn_array_type(qn_array *x, const char *dtype, int rank, const int64_t *shape)
 {
 	qn_env *env = &x->ctx->env;
+	if (qn_host_list(env, "shape", rank > 0 ? (size_t)rank : 0, shape) != QN_OK)
+		return NULL;
 	qn_plain p = qn_dtype_named(env, dtype);
 	const qn_type *type = NULL;
 
@@ -127,6 +130,7 @@ create(void *arg, qn_arena *scratch)
 	const qn_type *type = qn_array_type(c->x, c->dtype, c->rank, c->shape);
 	if (type == NULL)
 		return QN_EUSAGE;
+	QN_TRY(qn_host_list(&c->ctx->env, "data", (size_t)qn_type_count(type), c->data));
 	qn_array_set(c->x, qn_tensor_of(&c->x->arena, type, c->data));
 	return QN_OK;
 }
@@ -149,6 +153,8 @@ qn_array_load(qn_ctx *ctx, const char *path, qn_array **out)
 {
 	array_call c = {.ctx = ctx, .path = path};
 
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, path, out));
 	return make(&c, load, out);
 }
 
@@ -158,6 +164,8 @@ qn_array_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, con
 {
 	array_call c = {.ctx = ctx, .dtype = dtype, .rank = rank, .shape = shape, .data = data};
 
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, dtype, out));
 	return make(&c, create, out);
 }
 
@@ -166,23 +174,27 @@ qn_array_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, con
 const void *
 qn_array_data(const qn_array *x)
 {
-	return x->tensor != NULL ? x->tensor->data : NULL;
+	return x != NULL && x->tensor != NULL ? x->tensor->data : NULL;
 }
 
 int
 qn_array_rank(const qn_array *x)
 {
+	if (x == NULL)
+		return 0;
 	return x->type->rank;
 }
 
 int64_t
 qn_array_dim(const qn_array *x, int axis)
 {
-	return x->type->dim[axis];
+	return x != NULL && axis >= 0 && axis < x->type->rank ? x->type->dim[axis] : 0;
 }
 
 const char *
 qn_array_dtype(const qn_array *x)
 {
+	if (x == NULL)
+		return NULL;
 	return qn_plain_table[x->type->elem->plain].name;
 }

@@ -32,6 +32,8 @@ create(void *arg, qn_arena *scratch)
 qn_status
 qn_model_new(qn_ctx *ctx, const char *name, qn_model **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, name, out));
 	build_call c = {.ctx = ctx, .name = name};
 	qn_status status = qn_guard(ctx, create, &c);
 
@@ -44,6 +46,8 @@ qn_model_new(qn_ctx *ctx, const char *name, qn_model **out)
 qn_graph *
 qn_model_main(qn_model *m)
 {
+	if (m == NULL)
+		return NULL;
 	return qn_model_entry(m);
 }
 
@@ -80,6 +84,8 @@ add_input(void *arg, qn_arena *scratch)
 qn_id
 qn_add_input(qn_graph *g, const char *name, const char *type)
 {
+	if (QN_GIVEN(qn_graph_ctx(g), type) != QN_OK)
+		return 0;
 	return step(add_input, &(build_call){.g = g, .name = name, .type = type});
 }
 
@@ -100,7 +106,7 @@ add_const(void *arg, qn_arena *scratch)
 qn_id
 qn_add_const(qn_graph *g, const char *name, const qn_array *value)
 {
-	if (value == NULL)
+	if (g == NULL || value == NULL)
 		return 0;
 	return step(add_const, &(build_call){.g = g, .name = name, .array = value});
 }
@@ -157,6 +163,9 @@ qn_id
 qn_add_op(qn_graph *g, const char *op, const char *name, size_t n, const qn_id *in,
 	  const char *attrs, const char *type)
 {
+	if (QN_GIVEN(qn_graph_ctx(g), op) != QN_OK ||
+	    qn_host_list(g->model->env, "in", n, in) != QN_OK)
+		return 0;
 	for (size_t i = 0; i < n; i++)
 		if (in[i] == 0)
 			return 0;
@@ -175,7 +184,6 @@ add_output(void *arg, qn_arena *scratch)
 	build_call *c = arg;
 
 	(void)scratch;
-	QN_TRY(qn_host_given(c->g->model->env, "name", c->name));
 	if (c->id >= c->g->n)
 		return qn_report(c->g->model->env, QN_EUSAGE, "graph.value.undefined",
 				 place(c, "output"), "value %u, but the graph has %u values", c->id,
@@ -191,6 +199,7 @@ add_output(void *arg, qn_arena *scratch)
 qn_status
 qn_add_output(qn_graph *g, const char *name, qn_id value)
 {
+	QN_TRY(QN_GIVEN(qn_graph_ctx(g), name));
 	if (value == 0)
 		return QN_EINVALID; /* reported where it was made */
 	return qn_guard_build(g->model, add_output,
@@ -202,13 +211,13 @@ qn_add_output(qn_graph *g, const char *name, qn_id value)
 size_t
 qn_graph_size(const qn_graph *g)
 {
-	return g->n - 1;
+	return g != NULL ? g->n - 1 : 0;
 }
 
 qn_value_info
 qn_value(const qn_graph *g, qn_id v)
 {
-	if (v == 0 || v >= g->n)
+	if (g == NULL || v == 0 || v >= g->n)
 		return (qn_value_info){.rank = -1};
 	const qn_node *n = qn_graph_node(g, v);
 	qn_value_info info = {.name = n->name,
@@ -228,7 +237,7 @@ qn_value(const qn_graph *g, qn_id v)
 qn_id
 qn_value_find(const qn_graph *g, const char *name)
 {
-	return qn_graph_find(g, name);
+	return g != NULL && name != NULL ? qn_graph_find(g, name) : 0;
 }
 
 static qn_status
@@ -249,7 +258,7 @@ qn_value_type(qn_graph *g, qn_id v)
 {
 	build_call c = {.g = g, .id = v};
 
-	if (v == 0 || v >= g->n)
+	if (g == NULL || v == 0 || v >= g->n)
 		return NULL;
 	return qn_guard(qn_box(g->model)->ctx, print_type, &c) == QN_OK ? c.type : NULL;
 }
@@ -272,7 +281,7 @@ qn_value_attrs(qn_graph *g, qn_id v)
 {
 	build_call c = {.g = g, .id = v};
 
-	if (v == 0 || v >= g->n)
+	if (g == NULL || v == 0 || v >= g->n)
 		return NULL;
 	return qn_guard(qn_box(g->model)->ctx, print_attrs, &c) == QN_OK ? c.attrs : NULL;
 }

@@ -34,5 +34,6 @@ load(void *arg, qn_arena *scratch)
 qn_status
 qn_compositions_load(qn_ctx *ctx, const char *path)
 {
+	QN_TRY(QN_GIVEN(ctx, path));
 	return qn_guard(ctx, load, &(load_call){ctx, path});
 }

@@ -5,7 +5,9 @@
 #include "driver/limits.h"
 
 #include <fenv.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/pool.h"
 #include "quern/calibrate.h"
@@ -82,7 +84,8 @@ qn_close(qn_ctx *ctx)
 void
 qn_set_sequence(qn_ctx *ctx, size_t steps)
 {
-	ctx->env.sequence = steps;
+	if (ctx != NULL)
+		ctx->env.sequence = steps;
 }
 
 const char *
@@ -94,18 +97,24 @@ qn_version(void)
 size_t
 qn_diag_count(const qn_ctx *ctx)
 {
+	if (ctx == NULL)
+		return 0;
 	return ctx->diags.n;
 }
 
 size_t
 qn_diag_dropped(const qn_ctx *ctx)
 {
+	if (ctx == NULL)
+		return 0;
 	return ctx->diags.dropped;
 }
 
 qn_diagnostic
 qn_diag_get(const qn_ctx *ctx, size_t i)
 {
+	if (ctx == NULL || i >= ctx->diags.n)
+		return (qn_diagnostic){0};
 	const qn_diag *d = &ctx->diags.item[i];
 
 	return (qn_diagnostic){d->severity, d->id, d->place, d->message};
@@ -114,7 +123,25 @@ qn_diag_get(const qn_ctx *ctx, size_t i)
 void
 qn_diag_clear(qn_ctx *ctx)
 {
-	qn_diags_clear(&ctx->env, &ctx->diags);
+	if (ctx != NULL)
+		qn_diags_clear(&ctx->env, &ctx->diags);
+}
+
+qn_status
+qn_given(qn_ctx *ctx, const char *names, const bool *given, size_t n)
+{
+	qn_status status = ctx != NULL ? QN_OK : QN_EUSAGE;
+
+	for (size_t i = 0; i < n && ctx != NULL; i++) {
+		const size_t length = strcspn(names, ",");
+		char name[32];
+
+		(void)snprintf(name, sizeof name, "%.*s", (int)length, names);
+		if (!given[i])
+			status = qn_report(&ctx->env, QN_EUSAGE, "array.null", name, "it is NULL");
+		names += length + strspn(names + length, ", ");
+	}
+	return status;
 }
 
 qn_status
@@ -123,6 +150,8 @@ qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg)
 	qn_arena scratch;
 	fenv_t floating;
 
+	if (ctx == NULL)
+		return QN_EUSAGE;
 	if (ctx->depth++ == 0)
 		atomic_store(&ctx->cancel.ended, false);
 	qn_arena_init(&scratch, &ctx->env);

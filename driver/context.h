@@ -71,6 +71,33 @@ qn_model_box *qn_box(qn_model *m);
  * so that the caller can free it. */
 void qn_box_new(qn_ctx *ctx, const char *name, qn_model_box **out);
 
+/* The contexts of handles; NULL where the handle is. */
+#define QN_CTX_OF(handle) ((handle) != NULL ? (handle)->ctx : NULL)
+static inline qn_ctx *
+qn_model_ctx(const qn_model *m)
+{
+	return m != NULL ? ((const qn_model_box *)(const void *)m)->ctx : NULL; /* first member */
+}
+static inline qn_ctx *
+qn_graph_ctx(const qn_graph *g)
+{
+	return g != NULL ? qn_model_ctx(g->model) : NULL;
+}
+
+/* Refuses arguments of a public function that are NULL (array.null, each by its name), and a context
+ * that is, to which nothing can be reported: QN_TRY(QN_GIVEN(ctx, path, out)).  Functions are
+ * pointers, too, so they become bools. */
+#define QN_GIVEN(ctx, ...)                                                                         \
+	qn_given(ctx, #__VA_ARGS__, (const bool[]){__VA_ARGS__},                                   \
+		 sizeof((const bool[]){__VA_ARGS__}) / sizeof(bool))
+qn_status qn_given(qn_ctx *ctx, const char *names, const bool *given, size_t n) QN_MUST_CHECK;
+/* What a handle is that a call which fails does not make. */
+#define QN_CLEAR(out)                                                                              \
+	do {                                                                                       \
+		if ((out) != NULL)                                                                 \
+			*(out) = NULL;                                                             \
+	} while (0)
+
 /* Calls fn(arg, arena) guarded so.  QN_ENOMEM (with a diagnostic) when memory ran out. */
 typedef qn_arena_fn qn_guarded_fn;
 qn_status qn_guard(qn_ctx *ctx, qn_guarded_fn *fn, void *arg);

@@ -331,15 +331,14 @@ qn_emit_guard(qn_emit_call *c, qn_guarded_fn *fn, const qn_emit_opts *opts, qn_e
 qn_status
 qn_emit(qn_model *m, const char *folder, const qn_emit_opts *opts, qn_emit_info *info)
 {
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), folder));
 	return qn_emit_guard(&(qn_emit_call){.m = m, .folder = folder}, emit, opts, info);
 }
 
 qn_status
 qn_emit_to(qn_model *m, const qn_emit_opts *opts, qn_file_fn *fn, void *user, qn_emit_info *info)
 {
-	if (fn == NULL)
-		return qn_report(m->env, QN_EUSAGE, "option.range", "",
-				 "qn_emit_to needs a callback");
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), fn));
 	return qn_emit_guard(&(qn_emit_call){.m = m, .folder = "", .fn = fn, .user = user}, emit,
 			     opts, info);
 }

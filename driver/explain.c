@@ -328,6 +328,7 @@ qn_stats_explain(qn_model *m, const qn_stats *s, const char *value, size_t n,
 			 .write = write,
 			 .user = user};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), s, write));
 	QN_TRY(qn_host_pointers(m->env, "samples", n, samples));
 	return qn_guard_model(m, explain, &e);
 }

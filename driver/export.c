@@ -71,9 +71,12 @@ qn_export(qn_model *m, const char *path, qn_export_format format)
 {
 	export_call c = {m, path, format};
 
-	if ((int)format < 0 || (int)format > (int)QN_EXPORT_ENCODINGS_2 || path == NULL)
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), path));
+	if ((int)format < 0 || (int)format > (int)QN_EXPORT_ENCODINGS_2)
 		return qn_report(m->env, QN_EUSAGE, "export.format", "format",
-				 "qn_export needs a path and a format of quern.h");
+				 "%d is no qn_export_format (expected QN_EXPORT_ONNX_QDQ to "
+				 "QN_EXPORT_ENCODINGS_2)",
+				 (int)format);
 	return qn_guard_model(m, export_model, &c);
 }
 
@@ -87,5 +90,6 @@ reduce_range(void *arg, qn_arena *scratch)
 qn_status
 qn_reduce_range(qn_model *m)
 {
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), m));
 	return qn_guard_model(m, reduce_range, m);
 }

@@ -40,12 +40,15 @@ qn_arrays_save(qn_ctx *ctx, size_t n, const qn_array *const *array, const char *
 {
 	save_call c = {ctx, n, array, path};
 
+	if (ctx == NULL)
+		return QN_EUSAGE;
 	return n > 0 ? qn_guard(ctx, save, &c) : QN_OK;
 }
 
 qn_status
 qn_array_save(const qn_array *x, const char *path)
 {
+	QN_TRY(QN_GIVEN(QN_CTX_OF(x), path));
 	return qn_arrays_save(x->ctx, 1, &x, &path);
 }
 
@@ -70,13 +73,16 @@ qn_write_file(qn_ctx *ctx, const char *path, const void *data, size_t n)
 {
 	bytes_call c = {ctx, path, data, n};
 
+	QN_TRY(QN_GIVEN(ctx, path));
+	QN_TRY(qn_host_list(&ctx->env, "data", n, data));
 	return qn_guard(ctx, write_bytes, &c);
 }
 
 void
 qn_abandon(qn_ctx *ctx)
 {
-	qn_files_abandon(&ctx->env);
+	if (ctx != NULL)
+		qn_files_abandon(&ctx->env);
 }
 
 /* ---- files in memory ---- */
@@ -122,15 +128,19 @@ qn_file_add(qn_ctx *ctx, const char *path, const void *data, size_t n)
 {
 	add_call c = {ctx, path, data, n};
 
-	if (path == NULL || path[0] == '\0' || (data == NULL && n > 0))
-		return qn_report(&ctx->env, QN_EUSAGE, "file.add", path != NULL ? path : "",
-				 "a file in memory needs a path, and data for its %zu bytes", n);
+	QN_TRY(QN_GIVEN(ctx, path));
+	QN_TRY(qn_host_list(&ctx->env, "data", n, data));
+	if (path[0] == '\0')
+		return qn_report(&ctx->env, QN_EUSAGE, "file.add", "path",
+				 "the path is empty; a file in memory needs one");
 	return qn_guard(ctx, add, &c);
 }
 
 int
 qn_file_remove(qn_ctx *ctx, const char *path)
 {
+	if (ctx == NULL || path == NULL)
+		return 0;
 	qn_memory_file **p = link_of(ctx, path);
 
 	if (*p == NULL)

@@ -82,11 +82,3 @@ qn_host_pointers(qn_env *env, const char *name, size_t n, const void *list)
 					 "element %zu of %zu is NULL", i, n);
 	return QN_OK;
 }
-
-qn_status
-qn_host_given(qn_env *env, const char *name, const void *p)
-{
-	if (p != NULL)
-		return QN_OK;
-	return qn_report(env, QN_EUSAGE, "array.null", name, "it is NULL");
-}

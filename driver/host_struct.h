@@ -24,10 +24,6 @@ qn_status qn_host_list(qn_env *env, const char *name, size_t n, const void *list
 /* … and one with an element that is NULL, in a list of pointers. */
 qn_status qn_host_pointers(qn_env *env, const char *name, size_t n, const void *list) QN_MUST_CHECK;
 
-/* Refuses a pointer that is NULL and must not be, as after an allocation that failed (array.null).  name: of the
- * argument. */
-qn_status qn_host_given(qn_env *env, const char *name, const void *p) QN_MUST_CHECK;
-
 /* All members are of release 0.1 so far.  The release that adds one to T writes here where T ended
  * in 0.1. */
 #define QN_TAKE(env, T, from, to) qn_host_struct_take(env, #T, sizeof(T), from, sizeof(T), to)

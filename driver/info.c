@@ -14,42 +14,56 @@ typedef struct info_call {
 	const qn_tensor *data;
 } info_call;
 
+static qn_ctx *
+ctx_of(const qn_info *i)
+{
+	return i != NULL ? qn_model_ctx(i->graphs->m) : NULL;
+}
+
 /* A callback runs inside qn_guard already: out of memory, this call and not the whole calibration
  * ends. */
 static qn_status
 call(qn_guarded_fn *fn, info_call *c)
 {
-	return qn_guard(qn_box(c->i->graphs->m)->ctx, fn, c);
+	return qn_guard(ctx_of(c->i), fn, c);
 }
 
 const char *
 qn_info_name(const qn_info *i)
 {
+	if (i == NULL)
+		return NULL;
 	return i->part->out;
 }
 
 const char *
 qn_info_pattern(const qn_info *i)
 {
+	if (i == NULL)
+		return NULL;
 	return i->part->pattern;
 }
 
 size_t
 qn_info_batches(const qn_info *i)
 {
+	if (i == NULL)
+		return 0;
 	return i->graphs->data != NULL ? i->graphs->data->nbatch : 0;
 }
 
 size_t
 qn_info_inputs(const qn_info *i)
 {
+	if (i == NULL)
+		return 0;
 	return i->nin;
 }
 
 qn_symbol_info
 qn_info_symbol(const qn_info *i, size_t k)
 {
-	if (k >= i->npair)
+	if (i == NULL || k >= i->npair)
 		return (qn_symbol_info){0};
 	const qn_graph *g = i->graphs->g;
 	const qn_node *q = qn_graph_node(g, i->pair[k].quantize);
@@ -61,6 +75,19 @@ qn_info_symbol(const qn_info *i, size_t k)
 				.constant = qn_graph_node(g, q->in[0])->op == QN_OP_const,
 				.lo = q->type->elem->qmin,
 				.hi = q->type->elem->qmax};
+}
+
+/* Symbols and scales of values that the host passes. */
+static qn_status
+check_values(qn_ctx *ctx, size_t n, const qn_symbol_value *value)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *symbol = value[i].symbol;
+
+		QN_TRY(QN_GIVEN(ctx, symbol));
+		QN_TRY(qn_host_list(&ctx->env, "scale", value[i].n, value[i].scale));
+	}
+	return QN_OK;
 }
 
 static qn_status
@@ -78,11 +105,11 @@ qn_info_read(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntri
 {
 	info_call c = {
 		.i = i, .what = what, .k = k, .batch = batch, .ntrial = ntrial, .value = trial};
-	qn_status status = call(read_value, &c);
-
+	QN_TRY(QN_GIVEN(ctx_of(i), out));
 	*out = (qn_info_data){0};
-	if (status != QN_OK)
-		return status;
+	QN_TRY(qn_host_list(&ctx_of(i)->env, "trial", ntrial, trial));
+	QN_TRY(check_values(ctx_of(i), ntrial, trial));
+	QN_TRY(call(read_value, &c));
 	const qn_type *type = c.data->type;
 	out->rank = type->rank;
 	out->shape = type->dim;
@@ -107,6 +134,8 @@ set_value(void *arg, qn_arena *scratch)
 qn_status
 qn_info_set(qn_info *i, const qn_symbol_value *value)
 {
+	QN_TRY(QN_GIVEN(ctx_of(i), value));
+	QN_TRY(check_values(ctx_of(i), 1, value));
 	return call(set_value, &(info_call){.i = i, .value = value});
 }
 
@@ -191,6 +220,5 @@ search_output(void *arg, qn_arena *scratch)
 qn_status
 qn_search_output(void *search, qn_info *i)
 {
-	return qn_guard(qn_box(i->graphs->m)->ctx, search_output,
-			&(search_call){.i = i, .search = search});
+	return qn_guard(ctx_of(i), search_output, &(search_call){.i = i, .search = search});
 }

@@ -47,6 +47,7 @@ qn_kernel_register(qn_ctx *ctx, const qn_kernel_desc *desc)
 {
 	qn_kernel_desc known;
 
+	QN_TRY(QN_GIVEN(ctx, desc));
 	QN_TRY(QN_TAKE(&ctx->env, qn_kernel_desc, desc, &known));
 	return qn_guard(ctx, add, &(kernel_call){.ctx = ctx, .desc = &known});
 }
@@ -56,7 +57,7 @@ take_away(void *arg, qn_arena *scratch)
 {
 	const kernel_call *c = arg;
 	qn_env *env = &c->ctx->env;
-	const char *const name = c->name != NULL ? c->name : "";
+	const char *const name = c->name;
 	size_t n = 0;
 
 	if (qn_override_remove(env, name))
@@ -75,6 +76,7 @@ take_away(void *arg, qn_arena *scratch)
 qn_status
 qn_kernel_unregister(qn_ctx *ctx, const char *name)
 {
+	QN_TRY(QN_GIVEN(ctx, name));
 	return qn_guard(ctx, take_away, &(kernel_call){.ctx = ctx, .name = name});
 }
 
@@ -83,6 +85,8 @@ qn_kernel_rules_set(qn_ctx *ctx, const qn_kernel_rules *rules)
 {
 	qn_kernel_rules known;
 
+	if (ctx == NULL)
+		return QN_EUSAGE;
 	QN_TRY(QN_TAKE(&ctx->env, qn_kernel_rules, rules, &known));
 	ctx->env.allow_dequantize = known.allow_dequantize != 0;
 	ctx->env.interpreter_only = known.interpreter_only != 0;

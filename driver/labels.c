@@ -231,6 +231,8 @@ qn_status
 qn_labels_open(qn_ctx *ctx, const char *path, const char *column, const qn_array *samples,
 	       qn_array **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, path, out));
 	labels_call c = {.ctx = ctx,
 			 .path = path,
 			 .column = column,
@@ -247,13 +249,14 @@ qn_labels_open(qn_ctx *ctx, const char *path, const char *column, const qn_array
 int
 qn_array_has_labels(const qn_array *x)
 {
-	return x->source != NULL && x->source->label != NULL;
+	return x != NULL && x->source != NULL && x->source->label != NULL;
 }
 
 const char *
 qn_array_class(const qn_array *x, size_t k)
 {
-	return x->source != NULL && k < x->source->nclass ? x->source->class_name[k] : NULL;
+	return x != NULL && x->source != NULL && k < x->source->nclass ? x->source->class_name[k]
+								       : NULL;
 }
 
 /* ---- the labels of samples ---- */

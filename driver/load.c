@@ -217,8 +217,8 @@ qn_import(qn_ctx *ctx, const char *path, const qn_import_opts *opts, qn_model **
 	load_call c = {.ctx = ctx, .path = path};
 	qn_import_opts o;
 
-	*out = NULL;
-	QN_TRY(qn_host_given(&ctx->env, "path", path));
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, path, out));
 	QN_TRY(QN_TAKE(&ctx->env, qn_import_opts, opts, &o));
 	c.opts = o;
 	c.how = (qn_import_how){.ndim = o.ndim,

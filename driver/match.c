@@ -79,6 +79,7 @@ qn_status
 qn_pattern_match(const qn_pattern *p, qn_graph *g, qn_id v, const qn_match_opts *opts,
 		 qn_match_fn *fn, void *user, size_t *count)
 {
+	QN_TRY(QN_GIVEN(p != NULL ? qn_pattern_ctx(p) : NULL, g));
 	match_call c = {.p = p, .g = g, .value = v, .opts = opts, .fn = fn, .user = user};
 	qn_status status = qn_guard(qn_pattern_ctx(p), match, &c);
 
@@ -92,16 +93,17 @@ qn_pattern_match(const qn_pattern *p, qn_graph *g, qn_id v, const qn_match_opts 
 qn_id
 qn_match_root(const qn_match *m)
 {
+	if (m == NULL)
+		return 0;
 	return m->root;
 }
 
 qn_id
 qn_match_value(const qn_match *m, const qn_pattern *p, size_t i)
 {
-	const size_t k = p != NULL && p->pat.slot != QN_NO_SLOT ? (size_t)p->pat.slot : SIZE_MAX;
-
-	if (k == SIZE_MAX)
+	if (m == NULL || p == NULL || p->pat.slot == QN_NO_SLOT)
 		return 0;
+	const size_t k = (size_t)p->pat.slot;
 	const bool all = qn_reading_count(m->reading, (int)k) != QN_MEMO_ONE;
 	const qn_reading *r = qn_reading_of(m, all);
 	if (k >= r->nslot || i >= r->end[k] - r->first[k])
@@ -112,6 +114,8 @@ qn_match_value(const qn_match *m, const qn_pattern *p, size_t i)
 qn_binding
 qn_match_binding(const qn_match *m, size_t i)
 {
+	if (m == NULL)
+		return (qn_binding){0};
 	const qn_reading *r = qn_reading_of(m, m->reading->several);
 
 	if (i >= r->ntold)
@@ -138,6 +142,8 @@ is_on_path(const qn_reading *r, const char *name)
 qn_id
 qn_match_get(const qn_match *m, const char *name)
 {
+	if (m == NULL || name == NULL)
+		return 0;
 	const qn_reading *r = qn_reading_of(m, is_on_path(m->reading, name));
 
 	for (size_t i = 0; i < r->ntold; i++)

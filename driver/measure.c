@@ -198,6 +198,8 @@ measure(void *arg, qn_arena *scratch)
 int
 qn_runs_in_integers(const qn_model *m)
 {
+	if (m == NULL)
+		return 0;
 	const qn_graph *g = qn_model_entry(m);
 	bool integers = m->stage >= QN_STAGE_CALIBRATED;
 
@@ -242,6 +244,7 @@ qn_measure(qn_model *m, size_t nin, qn_array *const *in, const qn_measure_opts *
 	qn_measure_opts o;
 	qn_measurement c = {.m = m, .nin = nin, .in = in, .o = &o, .fn = fn, .user = user};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), fn));
 	QN_TRY(QN_TAKE(m->env, qn_measure_opts, opts, &o));
 	QN_TRY(qn_host_pointers(m->env, "target", o.ntarget, o.target));
 	QN_TRY(qn_host_list(m->env, "top", o.ntop, o.top));

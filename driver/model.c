@@ -40,18 +40,24 @@ qn_model_free(qn_model *m)
 const char *
 qn_model_name(const qn_model *m)
 {
+	if (m == NULL)
+		return NULL;
 	return m->name;
 }
 
 const char *
 qn_model_stage(const qn_model *m)
 {
+	if (m == NULL)
+		return NULL;
 	return qn_stage_names[m->stage];
 }
 
 const char *
 qn_model_input_name(const qn_model *m, size_t k)
 {
+	if (m == NULL)
+		return NULL;
 	const qn_graph *g = qn_model_entry(m);
 
 	return k < qn_graph_fed(g) ? qn_graph_node(g, g->input[k])->name : NULL;
@@ -60,6 +66,8 @@ qn_model_input_name(const qn_model *m, size_t k)
 const char *
 qn_model_output_name(const qn_model *m, size_t k)
 {
+	if (m == NULL)
+		return NULL;
 	const qn_graph *g = qn_model_entry(m);
 
 	return k < qn_graph_given(g) ? g->output[k].name : NULL;
@@ -90,6 +98,8 @@ type_text(qn_model *m, qn_id id)
 const char *
 qn_model_input_type(qn_model *m, size_t k)
 {
+	if (m == NULL)
+		return NULL;
 	const qn_graph *g = qn_model_entry(m);
 
 	return k < qn_graph_fed(g) ? type_text(m, g->input[k]) : NULL;
@@ -98,6 +108,8 @@ qn_model_input_type(qn_model *m, size_t k)
 const char *
 qn_model_output_type(qn_model *m, size_t k)
 {
+	if (m == NULL)
+		return NULL;
 	const qn_graph *g = qn_model_entry(m);
 
 	return k < qn_graph_given(g) ? type_text(m, g->output[k].value) : NULL;
@@ -106,6 +118,8 @@ qn_model_output_type(qn_model *m, size_t k)
 const char *
 qn_model_state_name(const qn_model *m, size_t k)
 {
+	if (m == NULL)
+		return NULL;
 	const qn_graph *g = qn_model_entry(m);
 
 	return k < g->nstate ? qn_graph_state(g, k)->name : NULL;
@@ -114,6 +128,8 @@ qn_model_state_name(const qn_model *m, size_t k)
 const char *
 qn_model_state_type(qn_model *m, size_t k)
 {
+	if (m == NULL)
+		return NULL;
 	const qn_graph *g = qn_model_entry(m);
 
 	return k < g->nstate ? type_text(m, g->input[qn_graph_fed(g) + k]) : NULL;
@@ -137,6 +153,8 @@ qn_model_kinds(qn_model *m)
 {
 	model_call c = {.m = m};
 
+	if (m == NULL)
+		return NULL;
 	return qn_guard(qn_box(m)->ctx, print_kinds, &c) == QN_OK ? c.text : NULL;
 }
 
@@ -173,9 +191,11 @@ qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user)
 {
 	model_call c = {.m = m, .format = format, .write = write, .user = user};
 
-	if (write == NULL || (int)format < 0 || (int)format > (int)QN_FORMAT_DOT)
-		return qn_report(m->env, QN_EUSAGE, "option.range", "",
-				 "qn_print needs a callback and a format of quern.h");
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), write));
+	if ((int)format < 0 || (int)format > (int)QN_FORMAT_DOT)
+		return qn_report(m->env, QN_EUSAGE, "option.range", "format",
+				 "%d is no qn_format (expected QN_FORMAT_IR to QN_FORMAT_DOT)",
+				 (int)format);
 	return qn_guard(qn_box(m)->ctx, print, &c);
 }
 
@@ -207,6 +227,7 @@ qn_save(qn_model *m, const char *path, int with_weights)
 {
 	model_call c = {.m = m, .path = path, .with_weights = with_weights};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), path));
 	if (!qn_path_ends(path, ".json"))
 		return qn_report(m->env, QN_EUSAGE, "model.format", path,
 				 "a model in JSON needs the file extension .json");
@@ -229,5 +250,6 @@ qn_save_text(qn_model *m, const char *path)
 {
 	model_call c = {.m = m, .path = path};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), path));
 	return qn_guard(qn_box(m)->ctx, save_text, &c);
 }

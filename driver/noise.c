@@ -203,6 +203,7 @@ qn_measure_noise(qn_model *m, size_t nin, qn_array *const *in, qn_noise_fn *fn, 
 {
 	noise_call c = {.m = m, .nin = nin, .in = in, .fn = fn, .user = user, .out = out};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), out));
 	*out = (qn_noise){0};
 	return qn_guard_model(m, measure, &c);
 }

@@ -19,6 +19,7 @@ add(void *arg, qn_arena *scratch)
 	op_call *c = arg;
 
 	(void)scratch;
+	QN_TRY(qn_host_list(&c->ctx->env, "attr", c->desc->nattr, c->desc->attr));
 	return qn_custom_register(&c->ctx->env, &c->ctx->arena, c->desc);
 }
 
@@ -27,6 +28,7 @@ qn_op_register(qn_ctx *ctx, const qn_op_desc *desc)
 {
 	qn_op_desc known;
 
+	QN_TRY(QN_GIVEN(ctx, desc));
 	QN_TRY(QN_TAKE(&ctx->env, qn_op_desc, desc, &known));
 	return qn_guard(ctx, add, &(op_call){ctx, &known});
 }
@@ -51,6 +53,7 @@ qn_method_register(qn_ctx *ctx, const qn_method_desc *desc)
 {
 	qn_method_desc known;
 
+	QN_TRY(QN_GIVEN(ctx, desc));
 	QN_TRY(QN_TAKE(&ctx->env, qn_method_desc, desc, &known));
 	return qn_guard(ctx, add_method, &(method_call){ctx, &known});
 }
@@ -58,5 +61,7 @@ qn_method_register(qn_ctx *ctx, const qn_method_desc *desc)
 qn_status
 qn_multiplier_of(double M, int32_t *m, int32_t *s)
 {
+	if (m == NULL || s == NULL)
+		return QN_EUSAGE;
 	return qn_multiplier(M, QN_RQ_DOUBLE, m, s) ? QN_OK : QN_EINVALID;
 }

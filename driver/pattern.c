@@ -55,6 +55,8 @@ build_parsed(qn_pattern_call *c, qn_patterns *set)
 qn_status
 qn_pattern_parse(qn_ctx *ctx, const char *text, qn_pattern **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, text, out));
 	qn_pattern_call c = {.ctx = ctx, .build = build_parsed, .text = text};
 	qn_status status = qn_guard(ctx, qn_pattern_run, &c);
 
@@ -85,6 +87,7 @@ print(void *arg, qn_arena *scratch)
 qn_status
 qn_pattern_print(const qn_pattern *p, qn_write_fn *write, void *user)
 {
+	QN_TRY(QN_GIVEN(p != NULL ? qn_pattern_ctx(p) : NULL, write));
 	return qn_guard(qn_pattern_ctx(p), print, &(print_call){p, write, user});
 }
 
@@ -114,10 +117,6 @@ qn_pattern_predicate_user(const qn_pattern_call *c)
 static void
 build_predicate(qn_pattern_call *c, qn_patterns *set)
 {
-	if (c->text == NULL || c->predicate == NULL) {
-		c->status = qn_host_given(&c->ctx->env, c->text == NULL ? "word" : "fn", NULL);
-		return;
-	}
 	qn_patterns_predicate(set, c->text, qn_pattern_call_predicate,
 			      qn_pattern_predicate_user(c));
 }
@@ -125,6 +124,7 @@ build_predicate(qn_pattern_call *c, qn_patterns *set)
 qn_status
 qn_pattern_predicate(qn_ctx *ctx, const char *word, qn_predicate_fn *fn, void *user)
 {
+	QN_TRY(QN_GIVEN(ctx, word, fn));
 	return qn_guard(ctx, qn_pattern_run,
 			&(qn_pattern_call){.ctx = ctx,
 					   .build = build_predicate,
@@ -198,6 +198,8 @@ build_expr(qn_pattern_call *c, qn_patterns *set)
 qn_pattern *
 qn_pat_expr(qn_ctx *ctx, const qn_graph *g, qn_id v)
 {
+	if (QN_GIVEN(ctx, g) != QN_OK)
+		return NULL;
 	return qn_pattern_made(
 		(qn_pattern_call){.ctx = ctx, .build = build_expr, .graph = g, .value = v});
 }
@@ -213,6 +215,8 @@ build_op(qn_pattern_call *c, qn_patterns *set)
 qn_callee *
 qn_callee_op(qn_ctx *ctx, const char *name)
 {
+	if (QN_GIVEN(ctx, name) != QN_OK)
+		return NULL;
 	return callee_of((qn_pattern_call){.ctx = ctx, .build = build_op, .text = name});
 }
 
@@ -237,13 +241,17 @@ build_class(qn_pattern_call *c, qn_patterns *set)
 qn_callee *
 qn_callee_class(qn_ctx *ctx, const char *name)
 {
+	if (QN_GIVEN(ctx, name) != QN_OK)
+		return NULL;
 	return callee_of((qn_pattern_call){.ctx = ctx, .build = build_class, .text = name});
 }
 
 static void
 build_fn_callee(qn_pattern_call *c, qn_patterns *set)
 {
-	c->callee = qn_build_function(set, c->n, c->part, c->one);
+	c->status = qn_host_list(&c->ctx->env, "param", c->n > 0 ? (size_t)c->n : 0, c->part);
+	if (c->status == QN_OK)
+		c->callee = qn_build_function(set, c->n, c->part, c->one);
 }
 
 qn_callee *

@@ -27,6 +27,8 @@ build_optional(qn_pattern_call *c, qn_patterns *set)
 qn_pattern *
 qn_pat_optional(qn_ctx *ctx, qn_pattern *p, qn_pat_wrap_fn *wrap, void *user)
 {
+	if (QN_GIVEN(ctx, wrap) != QN_OK)
+		return NULL;
 	qn_pattern *made = p != NULL ? wrap(user, ctx, p) : NULL;
 
 	return qn_pattern_made(
@@ -42,6 +44,8 @@ build_dominator(qn_pattern_call *c, qn_patterns *set)
 qn_pattern *
 qn_pat_dominator(qn_ctx *ctx, qn_pattern *parent, qn_pattern *path, qn_pattern *child)
 {
+	if (ctx == NULL)
+		return NULL;
 	return qn_pattern_made((qn_pattern_call){.ctx = ctx,
 						 .build = build_dominator,
 						 .one = parent,
@@ -58,6 +62,8 @@ build_attrs(qn_pattern_call *c, qn_patterns *set)
 qn_pattern *
 qn_pat_attrs(qn_ctx *ctx, qn_pattern *p, const char *attrs)
 {
+	if (QN_GIVEN(ctx, attrs) != QN_OK)
+		return NULL;
 	return qn_pattern_made(
 		(qn_pattern_call){.ctx = ctx, .build = build_attrs, .one = p, .text = attrs});
 }
@@ -71,6 +77,8 @@ build_type(qn_pattern_call *c, qn_patterns *set)
 qn_pattern *
 qn_pat_type(qn_ctx *ctx, qn_pattern *p, const char *type)
 {
+	if (QN_GIVEN(ctx, type) != QN_OK)
+		return NULL;
 	return qn_pattern_made(
 		(qn_pattern_call){.ctx = ctx, .build = build_type, .one = p, .text = type});
 }
@@ -88,6 +96,8 @@ build_where(qn_pattern_call *c, qn_patterns *set)
 qn_pattern *
 qn_pat_where(qn_ctx *ctx, qn_pattern *p, const char *name, qn_predicate_fn *fn, void *user)
 {
+	if (QN_GIVEN(ctx, name, fn) != QN_OK)
+		return NULL;
 	return qn_pattern_made((qn_pattern_call){.ctx = ctx,
 						 .build = build_where,
 						 .one = p,
@@ -105,6 +115,8 @@ build_named(qn_pattern_call *c, qn_patterns *set)
 qn_pattern *
 qn_pat_named(qn_ctx *ctx, qn_pattern *p, const char *name)
 {
+	if (QN_GIVEN(ctx, name) != QN_OK)
+		return NULL;
 	return qn_pattern_made(
 		(qn_pattern_call){.ctx = ctx, .build = build_named, .one = p, .text = name});
 }

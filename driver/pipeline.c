@@ -338,6 +338,7 @@ qn_compile(qn_model *m, const qn_compile_opts *opts)
 	qn_compile_opts known;
 	compile_call c = {m, &known};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), m));
 	QN_TRY(QN_TAKE(m->env, qn_compile_opts, opts, &known));
 	m->env->trace = known.trace_rules;
 	m->env->trace_user = known.trace_user;

@@ -44,9 +44,7 @@ qn_status
 qn_memory_plan(qn_model *m, const qn_emit_opts *opts, qn_plan_fn *fn, void *user,
 	       qn_emit_info *info)
 {
-	if (fn == NULL)
-		return qn_report(m->env, QN_EUSAGE, "option.range", "",
-				 "qn_memory_plan needs a callback");
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), fn));
 	return qn_emit_guard(&(qn_emit_call){.m = m, .folder = "", .buffer_fn = fn, .user = user},
 			     tell_plan, opts, info);
 }
@@ -78,9 +76,7 @@ tell_steps(void *arg, qn_arena *a)
 qn_status
 qn_plan_steps(qn_model *m, const qn_emit_opts *opts, qn_step_fn *fn, void *user, qn_emit_info *info)
 {
-	if (fn == NULL)
-		return qn_report(m->env, QN_EUSAGE, "option.range", "",
-				 "qn_plan_steps needs a callback");
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), fn));
 	return qn_emit_guard(&(qn_emit_call){.m = m, .folder = "", .step_fn = fn, .user = user},
 			     tell_steps, opts, info);
 }

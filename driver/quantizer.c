@@ -85,30 +85,40 @@ qn_quantizers_callbacks(const qn_quant_opts *o, qn_arena *a, qn_calib_opts *out)
 const qn_quantizing_info *
 qn_quantizing_options(const qn_quantizing *q)
 {
+	if (q == NULL)
+		return NULL;
 	return &q->info;
 }
 
 qn_graph *
 qn_quantizing_graph(qn_quantizing *q)
 {
+	if (q == NULL)
+		return NULL;
 	return qn_qb_graph(q);
 }
 
 const qn_graph *
 qn_quantizing_before(const qn_quantizing *q)
 {
+	if (q == NULL)
+		return NULL;
 	return qn_qb_before(q);
 }
 
 const qn_match *
 qn_quantizing_match(const qn_quantizing *q)
 {
+	if (q == NULL)
+		return NULL;
 	return q->inside;
 }
 
 qn_id
 qn_quantizing_value(const qn_quantizing *q, qn_id v)
 {
+	if (q == NULL)
+		return 0;
 	return qn_qb_value(q, v);
 }
 
@@ -174,9 +184,17 @@ run(void *arg, qn_arena *scratch)
 	return QN_OK;
 }
 
+static qn_ctx *
+ctx_of(const qn_quantizing *q)
+{
+	return q != NULL ? qn_model_ctx(q->m) : NULL;
+}
+
 static qn_id
 built(build_call c)
 {
+	if (c.q == NULL || qn_host_list(c.q->m->env, "in", c.n, c.in) != QN_OK)
+		return 0;
 	return qn_guard_build(c.q->m, run, &c) == QN_OK ? c.result : 0;
 }
 
@@ -199,6 +217,8 @@ activation(build_call *c)
 qn_id
 qn_quantize_activation(qn_quantizing *q, qn_id x, const char *owner, const char *operand)
 {
+	if (QN_GIVEN(ctx_of(q), owner, operand) != QN_OK)
+		return 0;
 	return built(
 		(build_call){q, activation, x, .owner = owner, .operand = operand, .axis = -1});
 }
@@ -212,6 +232,8 @@ weights(build_call *c)
 qn_id
 qn_quantize_weights(qn_quantizing *q, qn_id x, const char *owner, const char *operand, int axis)
 {
+	if (QN_GIVEN(ctx_of(q), owner, operand) != QN_OK)
+		return 0;
 	return built((build_call){q, weights, x, .owner = owner, .operand = operand, .axis = axis});
 }
 
@@ -230,6 +252,8 @@ qn_quantize_symbol(qn_quantizing *q, qn_id x, const char *owner, const char *ope
 {
 	qn_quant_type known;
 
+	if (QN_GIVEN(ctx_of(q), owner, operand, type) != QN_OK)
+		return 0;
 	if (QN_TAKE(q->m->env, qn_quant_type, type, &known) != QN_OK)
 		return 0;
 	return built((build_call){q, symbol, x, .owner = owner, .operand = operand, .type = &known,
@@ -262,6 +286,8 @@ qn_quantize_fixed(qn_quantizing *q, qn_id x, const char *name, const qn_quant_ty
 {
 	qn_quant_type known;
 
+	if (QN_GIVEN(ctx_of(q), type) != QN_OK)
+		return 0;
 	if (QN_TAKE(q->m->env, qn_quant_type, type, &known) != QN_OK)
 		return 0;
 	return built((build_call){q, fixed, x, .owner = name, .type = &known, .scale = scale,

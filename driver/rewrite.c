@@ -59,6 +59,8 @@ rewrite(void *arg, qn_arena *scratch)
 
 		QN_TRY(QN_TAKE_ELEMENT(c->m->env, qn_rewrite_rule, c->rule, c->n, i, &given[i]));
 		QN_TRY(check_context(c->m, r->pattern));
+		const bool fn = r->fn != NULL;
+		QN_TRY(QN_GIVEN(qn_model_ctx(c->m), fn));
 		rule[i] = (qn_fixpoint_rule){r->name != NULL ? r->name : "", &r->pattern->pat,
 					     call_host, (void *)(uintptr_t)r, r->flags};
 	}
@@ -72,6 +74,7 @@ qn_status
 qn_rewrite_model(qn_model *m, size_t n, const qn_rewrite_rule *rules, const qn_match_opts *opts,
 		 size_t *passes)
 {
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), m));
 	rewrite_call c = {.m = m, .n = n, .rule = rules, .opts = opts};
 	qn_status status = qn_guard_model(m, rewrite, &c);
 
@@ -143,6 +146,7 @@ qn_cut_model(qn_model *m, const qn_pattern *p, const qn_cut_opts *opts, size_t *
 	qn_cut_opts known;
 	cut_call c = {.m = m, .p = p, .opts = &known};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), p));
 	QN_TRY(QN_TAKE(m->env, qn_cut_opts, opts, &known));
 	qn_status status = qn_guard_model(m, cut, &c);
 

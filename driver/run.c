@@ -323,8 +323,10 @@ qn_run_traced(qn_model *m, size_t nin, qn_array *const *in, int dequantize, size
 		      .trace = fn,
 		      .user = user};
 
-	for (size_t k = 0; k < nout; k++)
+	for (size_t k = 0; out != NULL && k < nout; k++)
 		out[k] = NULL;
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), m));
+	QN_TRY(qn_host_list(m->env, "out", nout, out));
 	qn_status status = qn_guard_model(m, run, &c);
 	for (size_t k = 0; status != QN_OK && k < nout; k++) {
 		qn_array_free(out[k]);

@@ -153,6 +153,7 @@ qn_status
 qn_samples_open(qn_ctx *ctx, const char *path, const qn_data_opts *opts, size_t most,
 		qn_array **out, size_t *n)
 {
+	QN_TRY(QN_GIVEN(ctx, path, out, n));
 	qn_data_opts known;
 	samples_call c = {.ctx = ctx, .path = path, .opts = &known, .most = most, .out = out};
 	qn_status status = QN_TAKE(&ctx->env, qn_data_opts, opts, &known);
@@ -182,9 +183,9 @@ create(void *arg, qn_arena *scratch)
 	const qn_type *type = qn_array_type(x, c->dtype, c->rank, c->shape);
 	if (type == NULL)
 		return QN_EUSAGE;
-	if (type->rank < 1 || c->fn == NULL)
+	if (type->rank < 1)
 		return qn_report(&c->ctx->env, QN_EUSAGE, "array.rank", "",
-				 "samples need a dimension 0 that counts them, and a function");
+				 "samples need a dimension 0 that counts them");
 	qn_source *s = qn_source_host(&x->arena, type, x->name, c->fn, c->user);
 	if (c->path != NULL) {
 		s->input = qn_arena_str(&x->arena, c->path);
@@ -199,6 +200,8 @@ qn_status
 qn_samples_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, const char *input,
 	       qn_sample_fn *fn, void *user, qn_array **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, dtype, fn, out));
 	samples_call c = {.ctx = ctx,
 			  .path = input,
 			  .dtype = dtype,
@@ -220,5 +223,5 @@ qn_samples_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape, c
 const char *
 qn_array_name(const qn_array *x)
 {
-	return x->source != NULL && x->source->input != NULL ? x->source->input : "";
+	return x != NULL && x->source != NULL && x->source->input != NULL ? x->source->input : "";
 }

@@ -63,6 +63,8 @@ begin(void *arg, qn_arena *scratch)
 qn_status
 qn_session_new(qn_model *m, qn_session **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), out));
 	session_call c = {.m = m};
 	const qn_status status = qn_guard_model(m, begin, &c);
 
@@ -77,7 +79,8 @@ qn_session_new(qn_model *m, qn_session **out)
 void
 qn_session_reset(qn_session *s)
 {
-	qn_interp_reset(s->in);
+	if (s != NULL)
+		qn_interp_reset(s->in);
 }
 
 static qn_status
@@ -97,6 +100,11 @@ qn_status
 qn_session_run(qn_session *s, size_t nin, qn_array *const *in, int dequantize, size_t nout,
 	       qn_array **out)
 {
+	for (size_t k = 0; s == NULL && out != NULL && k < nout; k++)
+		out[k] = NULL;
+	if (s == NULL)
+		return QN_EUSAGE;
+	QN_TRY(qn_host_list(&s->ctx->env, "out", nout, out));
 	session_call c = {
 		.s = s, .nin = nin, .in = in, .dequantize = dequantize, .nout = nout, .out = out};
 	qn_env *env = &s->ctx->env;

@@ -250,6 +250,8 @@ observe(void *arg, qn_arena *scratch)
 qn_status
 qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nshard, qn_stats **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), out));
 	qn_compile_opts known;
 	const qn_compile_opts *o = &known;
 	stats_call c = {.ctx = qn_box(m)->ctx, .m = m, .opts = o, .shard = shard, .nshard = nshard};
@@ -269,12 +271,16 @@ qn_calibrate(qn_model *m, const qn_compile_opts *opts, size_t shard, size_t nsha
 int
 qn_stats_complete(const qn_stats *s)
 {
+	if (s == NULL)
+		return 0;
 	return qn_statistics_complete(s->s) && s->s->pass + 1 == s->s->method.method->passes;
 }
 
 int
 qn_stats_missing(const qn_stats *s, size_t k, uint64_t *first, uint64_t *last, uint64_t *all)
 {
+	if (QN_GIVEN(QN_CTX_OF(s), first, last) != QN_OK)
+		return 0;
 	const qn_statistics *x = s->s;
 	uint64_t from = 0;
 
@@ -312,6 +318,8 @@ qn_stats_load(qn_ctx *ctx, const char *path, qn_stats **out)
 {
 	stats_call c = {.ctx = ctx, .path = path};
 
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, path, out));
 	return done(&c, qn_guard(ctx, load, &c), out);
 }
 
@@ -329,6 +337,7 @@ save(void *arg, qn_arena *scratch)
 qn_status
 qn_stats_save(const qn_stats *s, const char *path)
 {
+	QN_TRY(QN_GIVEN(QN_CTX_OF(s), path));
 	stats_call c = {.ctx = s->ctx, .path = path, .from = s};
 
 	return qn_guard(s->ctx, save, &c);
@@ -341,6 +350,8 @@ merge(void *arg, qn_arena *scratch)
 	qn_status status;
 
 	QN_TRY(qn_host_pointers(&c->ctx->env, "part", c->n, c->part));
+	if (c->names != NULL)
+		QN_TRY(qn_host_pointers(&c->ctx->env, "names", c->n, c->names));
 	if (c->n == 0)
 		return qn_report(&c->ctx->env, QN_EUSAGE, "stats.none", "",
 				 "no statistics to merge are given");
@@ -358,5 +369,7 @@ qn_stats_merge(qn_ctx *ctx, size_t n, qn_stats *const *part, const char *const *
 {
 	stats_call c = {.ctx = ctx, .n = n, .part = part, .names = names};
 
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, out));
 	return done(&c, qn_guard(ctx, merge, &c), out);
 }

@@ -48,6 +48,7 @@ add(void *arg, qn_arena *scratch)
 	register_call *c = arg;
 
 	(void)scratch;
+	QN_TRY(qn_host_list(&c->ctx->env, "plane", c->desc->nplane, c->desc->plane));
 	return qn_layout_add(&c->ctx->env, &c->ctx->arena, c->desc);
 }
 
@@ -56,6 +57,7 @@ qn_layout_register(qn_ctx *ctx, const qn_layout_desc *desc)
 {
 	qn_layout_desc known;
 
+	QN_TRY(QN_GIVEN(ctx, desc));
 	QN_TRY(QN_TAKE(&ctx->env, qn_layout_desc, desc, &known));
 	return qn_guard(ctx, add, &(register_call){ctx, &known});
 }
@@ -94,36 +96,46 @@ qn_stored_free(qn_stored *t)
 const char *
 qn_stored_name(const qn_stored *t)
 {
+	if (t == NULL)
+		return NULL;
 	return t->name;
 }
 
 const char *
 qn_stored_layout(const qn_stored *t)
 {
+	if (t == NULL)
+		return NULL;
 	return t->t.layout->name;
 }
 
 int
 qn_stored_rank(const qn_stored *t)
 {
+	if (t == NULL)
+		return 0;
 	return t->t.rank;
 }
 
 int64_t
 qn_stored_dim(const qn_stored *t, int axis)
 {
-	return t->t.dim[axis];
+	return t != NULL && axis >= 0 && axis < t->t.rank ? t->t.dim[axis] : 0;
 }
 
 size_t
 qn_stored_planes(const qn_stored *t)
 {
+	if (t == NULL)
+		return 0;
 	return (size_t)t->t.nplane;
 }
 
 qn_plane_view
 qn_stored_plane(const qn_stored *t, size_t i)
 {
+	if (t == NULL || i >= (size_t)t->t.nplane)
+		return (qn_plane_view){0};
 	const qn_plane *p = &t->t.plane[i];
 	qn_plane_view v = {.name = p->name,
 			   .dtype = p->dtype->name,
@@ -138,7 +150,7 @@ qn_stored_plane(const qn_stored *t, size_t i)
 qn_meta_view
 qn_stored_meta(const qn_stored *t, size_t i)
 {
-	if (i >= (size_t)t->t.nmeta)
+	if (t == NULL || i >= (size_t)t->t.nmeta)
 		return (qn_meta_view){NULL, NULL};
 	return (qn_meta_view){t->t.meta[i].key, t->t.meta[i].json};
 }
@@ -146,6 +158,8 @@ qn_stored_meta(const qn_stored *t, size_t i)
 size_t
 qn_stored_bytes(const qn_stored *t)
 {
+	if (t == NULL)
+		return 0;
 	return qn_layout_bytes(&t->t);
 }
 
@@ -188,13 +202,17 @@ take_planes(stored_call *c, qn_layout_tensor *t)
 					 "plane %zu has the element type '%s' (expected f16, i8, "
 					 "u8 …)",
 					 i, v->dtype != NULL ? v->dtype : "");
+		QN_TRY(qn_host_list(env, "data", v->bytes, v->data));
 		QN_TRY(qn_plane_of(env, c->name, qn_arena_str(a, v->name != NULL ? v->name : ""),
 				   dtype, v->rank, v->dim, v->data, v->bytes, &t->plane[i]));
 		t->nplane++;
 	}
-	for (size_t i = 0; i < c->nmeta; i++)
-		qn_layout_set_meta(t, qn_arena_str(a, c->meta[i].key),
-				   qn_arena_str(a, c->meta[i].json));
+	for (size_t i = 0; i < c->nmeta; i++) {
+		const char *key = c->meta[i].key, *json = c->meta[i].json;
+
+		QN_TRY(QN_GIVEN(c->ctx, key, json));
+		qn_layout_set_meta(t, qn_arena_str(a, key), qn_arena_str(a, json));
+	}
 	return QN_OK;
 }
 
@@ -235,7 +253,9 @@ qn_stored_new(qn_ctx *ctx, const char *name, const char *layout, int rank, const
 			 .nmeta = nmeta,
 			 .meta = meta};
 
-	*out = NULL;
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, layout, out));
+	QN_TRY(qn_host_list(&ctx->env, "shape", rank > 0 ? (size_t)rank : 0, shape));
 	QN_TRY(qn_host_list(&ctx->env, "plane", nplane, plane));
 	QN_TRY(qn_host_list(&ctx->env, "meta", nmeta, meta));
 	return qn_stored_make(ctx, from_planes, &c, &c.out, out);
@@ -247,7 +267,6 @@ from_array(void *arg, qn_arena *scratch)
 	stored_call *c = arg;
 	const qn_tensor *x;
 
-	QN_TRY(qn_host_given(&c->ctx->env, "array", c->array));
 	c->out = qn_stored_alloc(c->ctx, c->name);
 	QN_TRY(qn_array_read(c->array, scratch, &x));
 	const qn_dtype *dtype = qn_dtype_of_plain(x->type->elem->plain);
@@ -261,10 +280,12 @@ from_array(void *arg, qn_arena *scratch)
 }
 
 qn_status
-qn_stored_of_array(qn_ctx *ctx, const char *name, const qn_array *x, qn_stored **out)
+qn_stored_of_array(qn_ctx *ctx, const char *name, const qn_array *array, qn_stored **out)
 {
-	stored_call c = {.ctx = ctx, .name = name != NULL ? name : "", .array = x};
+	stored_call c = {.ctx = ctx, .name = name != NULL ? name : "", .array = array};
 
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, array, out));
 	return qn_stored_make(ctx, from_array, &c, &c.out, out);
 }
 
@@ -340,6 +361,8 @@ qn_stored_values(const qn_stored *t, int blocked, qn_array **out)
 {
 	array_call c = {.t = t, .blocked = blocked != 0};
 
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(QN_CTX_OF(t), out));
 	return make_array(&c, values, out);
 }
 
@@ -363,7 +386,8 @@ qn_stored_plane_array(const qn_stored *t, size_t i, qn_array **out)
 {
 	array_call c = {.t = t, .plane = i};
 
-	*out = NULL;
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(QN_CTX_OF(t), out));
 	if (i >= (size_t)t->t.nplane)
 		return qn_report(&t->ctx->env, QN_EUSAGE, "layout.plane", t->name,
 				 "plane %zu of %d", i, t->t.nplane);

@@ -41,6 +41,8 @@ unpack(void *arg, qn_arena *scratch)
 qn_status
 qn_stored_unpack(const qn_stored *t, qn_stored **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(QN_CTX_OF(t), out));
 	return make(&(change_call){.ctx = t->ctx, .from = t}, unpack, out);
 }
 
@@ -58,6 +60,8 @@ to_planar(void *arg, qn_arena *scratch)
 qn_status
 qn_stored_to_planar(const qn_stored *t, qn_stored **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(QN_CTX_OF(t), out));
 	return make(&(change_call){.ctx = t->ctx, .from = t}, to_planar, out);
 }
 
@@ -85,7 +89,8 @@ qn_stored_repack(const qn_stored *t, const char *layout, const qn_repack_opts *o
 {
 	qn_repack_opts known;
 
-	*out = NULL;
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(QN_CTX_OF(t), layout, out));
 	QN_TRY(QN_TAKE(&t->ctx->env, qn_repack_opts, opts, &known));
 	return make(&(change_call){.ctx = t->ctx, .from = t, .layout = layout, .repack = &known},
 		    repack, out);
@@ -115,6 +120,8 @@ split(void *arg, qn_arena *scratch)
 qn_status
 qn_stored_split(const qn_stored *t, int count, qn_stored **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(QN_CTX_OF(t), out));
 	return make(&(change_call){.ctx = t->ctx, .from = t, .count = count}, split, out);
 }
 
@@ -158,7 +165,8 @@ qn_stored_quantize(const qn_stored *t, const qn_scaled_quantizer_opts *opts, qn_
 {
 	qn_scaled_quantizer_opts known;
 
-	*out = NULL;
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(QN_CTX_OF(t), out));
 	QN_TRY(QN_TAKE(&t->ctx->env, qn_scaled_quantizer_opts, opts, &known));
 	return make(&(change_call){.ctx = t->ctx, .from = t, .quantizer = &known}, quantize, out);
 }
@@ -188,7 +196,8 @@ qn_quantizer_new(qn_ctx *ctx, const char *name, const qn_scaled_quantizer_opts *
 {
 	qn_scaled_quantizer_opts known;
 
-	*out = NULL;
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(ctx, out));
 	QN_TRY(QN_TAKE(&ctx->env, qn_scaled_quantizer_opts, opts, &known));
 	return make(
 		&(change_call){.ctx = ctx, .name = name != NULL ? name : "", .quantizer = &known},
@@ -215,5 +224,7 @@ quantize_by(void *arg, qn_arena *scratch)
 qn_status
 qn_stored_quantize_by(const qn_stored *quantizer, const qn_stored *t, qn_stored **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(QN_CTX_OF(t), quantizer, out));
 	return make(&(change_call){.ctx = t->ctx, .from = t, .by = quantizer}, quantize_by, out);
 }

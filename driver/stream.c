@@ -33,7 +33,6 @@ stream(void *arg, qn_arena *scratch)
 {
 	stream_call *c = arg;
 
-	QN_TRY(qn_host_given(c->m->env, "text", c->text));
 	c->scratch = scratch;
 	return qn_model_change(c->m, scratch, change, c);
 }
@@ -44,7 +43,6 @@ check(void *arg, qn_arena *scratch)
 	const stream_call *c = arg;
 
 	(void)scratch;
-	QN_TRY(qn_host_given(c->m->env, "text", c->text));
 	return qn_stream_option(c->m, c->text);
 }
 
@@ -53,6 +51,7 @@ qn_stream(qn_model *m, const char *text)
 {
 	stream_call c = {.m = m, .text = text};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), text));
 	return qn_guard_model(m, stream, &c);
 }
 
@@ -61,5 +60,6 @@ qn_stream_check(qn_model *m, const char *text)
 {
 	stream_call c = {.m = m, .text = text};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), text));
 	return qn_guard_model(m, check, &c);
 }

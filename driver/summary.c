@@ -53,6 +53,8 @@ add_pruned(const qn_model *m, qn_model_info *info)
 qn_model_info
 qn_model_describe(const qn_model *m)
 {
+	if (m == NULL)
+		return (qn_model_info){0};
 	const qn_graph *g = qn_model_entry(m);
 	qn_model_info info = {.inputs = qn_graph_fed(g),
 			      .outputs = qn_graph_given(g),

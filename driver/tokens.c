@@ -7,6 +7,7 @@
 
 #include "codegen/emit_tokens.h"
 #include "codegen/ident.h"
+#include "driver/host_struct.h"
 #include "driver/stored.h"
 #include "driver/tokens_encode.h"
 #include "formats/character_classes.h"
@@ -86,6 +87,7 @@ describe(void *arg, qn_arena *scratch)
 qn_status
 qn_tokens_describe(qn_archive *x, qn_tokens_info *out)
 {
+	QN_TRY(QN_GIVEN(qn_archive_ctx(x), out));
 	*out = (qn_tokens_info){0};
 	return qn_guard(qn_archive_ctx(x), describe, &(tokens_call){.x = x, .info = out});
 }
@@ -123,7 +125,10 @@ encode(void *arg, qn_arena *scratch)
 qn_status
 qn_tokens_encode(qn_archive *x, const char *text, size_t n, qn_array **out)
 {
+	QN_CLEAR(out);
+	QN_TRY(QN_GIVEN(qn_archive_ctx(x), out));
 	tokens_call c = {.x = x, .text = text, .n = n};
+	QN_TRY(qn_host_list(&qn_archive_ctx(x)->env, "text", n, text));
 	const qn_status status = qn_guard(qn_archive_ctx(x), encode, &c);
 
 	*out = status == QN_OK ? c.made : NULL;
@@ -170,6 +175,7 @@ qn_tokens_decode(qn_archive *x, const qn_array *tokens, qn_write_fn *fn, void *u
 {
 	tokens_call c = {.x = x, .tokens = tokens, .fn = fn, .user = user};
 
+	QN_TRY(QN_GIVEN(qn_archive_ctx(x), tokens, fn));
 	return qn_guard(qn_archive_ctx(x), decode, &c);
 }
 
@@ -231,5 +237,6 @@ qn_tokens_emit(qn_archive *x, const char *folder, const char *name, const char *
 {
 	tokens_call c = {.x = x, .folder = folder, .name = name, .written = written};
 
+	QN_TRY(QN_GIVEN(qn_archive_ctx(x), folder, name));
 	return qn_guard(qn_archive_ctx(x), emit, &c);
 }

@@ -309,6 +309,7 @@ qn_tune(qn_model *m, const qn_tune_opts *opts, qn_tune_fn *fn, void *user, qn_tu
 {
 	tune_call c = {.m = m, .fn = fn, .user = user, .out = out};
 
+	QN_TRY(QN_GIVEN(qn_model_ctx(m), out));
 	*out = (qn_tuned){0};
 	QN_TRY(QN_TAKE(m->env, qn_tune_opts, opts, &c.o));
 	return qn_guard_model(m, tune, &c);

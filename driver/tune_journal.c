@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "driver/context.h"
+#include "driver/host_struct.h"
 #include "formats/file.h"
 #include "formats/json_out.h"
 
@@ -210,9 +211,10 @@ qn_tune_merge(qn_ctx *ctx, size_t n, const char *const *journal, const char *to)
 {
 	merge_call c = {ctx, n, journal, to};
 
-	if (n == 0 || to == NULL)
+	QN_TRY(QN_GIVEN(ctx, to));
+	if (n == 0)
 		return qn_report(&ctx->env, QN_EUSAGE, "tune.merge", "",
-				 "there is nothing to merge: give one journal or more, and the "
-				 "file to write");
+				 "there is nothing to merge: give one journal or more");
+	QN_TRY(qn_host_pointers(&ctx->env, "journal", n, journal));
 	return qn_guard(ctx, merge, &c);
 }

@@ -329,9 +329,6 @@ validate(void *arg, qn_arena *a)
 	validation *v = arg;
 
 	QN_TRY(qn_host_pointers(&v->ctx->env, "in", v->nin, v->in));
-	if (v->folder == NULL || v->device.run == NULL)
-		return qn_report(&v->ctx->env, QN_EUSAGE, "option.range", "",
-				 "qn_validate needs a folder and a device that runs samples");
 	qn_status status = qn_emitted_program_read(v->ctx, v->folder, v->o.name, a, &v->p);
 	if (status == QN_OK && v->p.model->stage != QN_STAGE_INTEGER)
 		status = qn_report(&v->ctx->env, QN_EINVALID, "validate.report", v->p.name,
@@ -349,8 +346,11 @@ qn_validate(qn_ctx *ctx, const char *folder, size_t nin, qn_array *const *in,
 {
 	validation v = {.ctx = ctx, .folder = folder, .nin = nin, .in = in, .out = out};
 
+	QN_TRY(QN_GIVEN(ctx, folder, device, out));
 	*out = (qn_validation){0};
 	QN_TRY(QN_TAKE(&ctx->env, qn_validate_opts, opts, &v.o));
 	QN_TRY(QN_TAKE(&ctx->env, qn_device, device, &v.device));
+	const bool run = v.device.run != NULL;
+	QN_TRY(QN_GIVEN(ctx, run));
 	return qn_guard(ctx, validate, &v);
 }

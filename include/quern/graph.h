@@ -10,8 +10,8 @@
  *   s = qn_add_output(g, "features", y);
  *
  * Operators, types and attributes are texts, as docs/ir.md and docs/types.md have them.  A
- * function that adds returns 0 after reporting an error, and so does one that is passed a 0: only
- * the last result needs to be checked. */
+ * function that adds returns 0 after reporting an error, and so does one that is passed a 0 (an
+ * array that is NULL), without a report: only the last result needs to be checked. */
 #ifndef QUERN_GRAPH_H
 #define QUERN_GRAPH_H
 

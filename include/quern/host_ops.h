@@ -124,7 +124,8 @@ QN_API qn_status qn_op_register(qn_ctx *ctx, const qn_op_desc *desc);
 QN_API qn_status qn_compositions_load(qn_ctx *ctx, const char *path);
 
 /* A real multiplier M >= 0 as m * 2^(s-31), as qn_apply of quern/fixed.h takes it: m in [2^30,
- * 2^31) or 0, s in [-31, 30].  QN_EINVALID: M is negative, not finite, or 2^30 or more. */
+ * 2^31) or 0, s in [-31, 30].  Without a report, QN_EINVALID: M is negative, not finite, or 2^30 or
+ * more. */
 QN_API qn_status qn_multiplier_of(double M, int32_t *m, int32_t *s);
 
 #ifdef __cplusplus

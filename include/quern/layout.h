@@ -82,14 +82,15 @@ QN_API qn_status qn_layout_register(qn_ctx *ctx, const qn_layout_desc *desc);
 /* A tensor over planes of the host, which must outlive it and what is made from it.  layout:
  * "plain" (one plane, ""), "TensorScaledLayout", "BlockScaledLayout", "BlockScaledI4Layout",
  * "SuperBlockOffsetScaled_4_6_Layout", a packed form ("q4_0" … "q6_K": one plane of u8, "") or a
- * name of the host.  shape: of the logical tensor, rank dims, 0 … QN_STORED_RANK of them.  Errors
+ * name of the host.  name NULL: "".  shape: of the logical tensor, rank dims, 0 … QN_STORED_RANK of
+ * them.  Errors
  * (QN_EINVALID): layout.shape, layout.dtype, layout.plane, layout.meta; QN_EUNSUPPORTED:
  * layout.unknown. */
 QN_API qn_status qn_stored_new(qn_ctx *ctx, const char *name, const char *layout, int rank,
 			       const int64_t *shape, size_t nplane, const qn_plane_view *plane,
 			       size_t nmeta, const qn_meta_view *meta, qn_stored **out);
-/* A plain tensor with a copy of the elements of x. */
-QN_API qn_status qn_stored_of_array(qn_ctx *ctx, const char *name, const qn_array *x,
+/* A plain tensor with a copy of the elements of an array; name NULL: "". */
+QN_API qn_status qn_stored_of_array(qn_ctx *ctx, const char *name, const qn_array *array,
 				    qn_stored **out);
 /* Frees one that belongs to the context; NULL and those of an archive are left alone. */
 QN_API void qn_stored_free(qn_stored *t);
@@ -170,7 +171,7 @@ QN_API qn_status qn_stored_quantize(const qn_stored *t, const qn_scaled_quantize
 
 /* A quantizer as a tensor of planes, StaticScaledQuantizer (scale, rscale, offset) or
  * DynamicScaledQuantizer, as archives hold them; it has no values.  Without blocks
- * (quantizer.axis). */
+ * (quantizer.axis).  name NULL: "". */
 QN_API qn_status qn_quantizer_new(qn_ctx *ctx, const char *name,
 				  const qn_scaled_quantizer_opts *opts, qn_stored **out);
 /* Quantizes t by such a quantizer, of an archive or new.
@@ -230,7 +231,7 @@ QN_API qn_status qn_archive_language_model(const qn_archive *x, qn_archive **out
 
 /* Adds a tensor as `name`; its planes must outlive the archive.  QN_EUSAGE (archive.name): there is
  * one of that name. */
-QN_API qn_status qn_archive_add(qn_archive *x, const char *name, const qn_stored *t);
+QN_API qn_status qn_archive_add(qn_archive *x, const char *name, const qn_stored *tensor);
 /* Writes a file of the format of its extension.  What the format cannot hold is converted with a
  * warning that says how (archive.property, gguf.dequantized), or an error (archive.type,
  * theta.name). */

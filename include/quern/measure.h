@@ -123,7 +123,7 @@ typedef struct qn_measure_opts { /* all zero: defaults */
 	qn_model *against;
 	/* … or these float values, an array for each output, a sample each index of dimension 0. */
 	size_t ntarget;
-	qn_array *const *target; /* none of them NULL (QN_EUSAGE, array.null) */
+	qn_array *const *target;
 	/* Score of a sample: "value", "value:K" (element K of the first output), "loss"
 	 * (-ln(softmax(first output)[label])), "mse-input" (mean of (first output - first
 	 * input)^2); NULL: "value" where the first output has one
@@ -290,8 +290,8 @@ typedef struct qn_program {
  * Numbers of several bytes are in little-endian order. */
 typedef struct qn_device {
 	size_t size;
-	/* Before the first sample.  *traced: of how many steps the device sends a CRC before the
-	 * outputs of a sample, the first ones of the program; 0 to p->steps. */
+	/* Before the first sample; NULL: not called.  *traced: of how many steps the device sends a
+	 * CRC before the outputs of a sample, the first ones of the program; 0 to p->steps. */
 	int (*start)(void *user, const qn_program *p, size_t *traced, char *why, size_t room);
 	/* Runs one sample: nin bytes, the inputs in order (p->resets: after the byte).  The answer
 	 * has n bytes: the CRC-32 of each traced step in 4 bytes, then the outputs in order. */

@@ -24,7 +24,8 @@ extern "C" {
 /* What a value may look like; made from text or by the functions below.  Lives as long as the
  * context and is used with it alone (pattern.context).  A pattern that stands in several
  * positions matches one and the same value at all of them.  A function that makes one returns
- * NULL after reporting an error (pattern.…), and so does one that is passed a NULL. */
+ * NULL after reporting an error (pattern.…), and so does one that is passed a NULL pattern, without
+ * a report. */
 typedef struct qn_pattern qn_pattern;
 /* What is called: an operator, any operator, a function.  Not a pattern by itself. */
 typedef struct qn_callee qn_callee;
@@ -252,7 +253,7 @@ QN_API const qn_match *qn_quantizing_match(const qn_quantizing *q);
 QN_API qn_id qn_quantizing_value(const qn_quantizing *q, qn_id v);
 
 /* The following add a node to the graph under construction and return it, 0 after reporting an
- * error or when they are passed a 0. */
+ * error or when they are passed a 0.  A name may be NULL, as in quern/graph.h. */
 
 /* quantize(x) with a fresh symbol "$owner.operand" (with a number when it is taken), stored as
  * activations are: one scale, with a zero point unless the scheme or the storage is symmetric. */

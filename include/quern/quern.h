@@ -41,6 +41,13 @@
  * diagnostics of the context, each with a stable id, a place, and a message with the value and
  * what to do.  Nothing exits, prints or keeps global state.
  *
+ * NULL: a pointer may be NULL where its comment says what that means, and so may `user`, options
+ * (the defaults), lists of length 0 and what is freed.  Any other that is NULL is refused before
+ * the call does anything: QN_EUSAGE (array.null), the name of the argument as the place.  A
+ * function that returns a value instead of a status returns NULL, 0 or a struct of zeros then (""
+ * or another where its comment says so), and one that returns nothing does nothing.  Where the
+ * context is NULL, or the handle that belongs to it, there is nothing to report to.
+ *
  * Threads: a context and everything that came from it are used by one thread at a time; contexts
  * are independent of each other.  The threads of a context (qn_config.threads) wait between calls
  * and end with qn_close; they call the host's allocator one at a time and block all signals.  A

@@ -21,7 +21,8 @@ extern "C" {
 
 /* Reads a NumPy file (.npy). */
 QN_API qn_status qn_array_load(qn_ctx *ctx, const char *path, qn_array **out);
-/* Copies data: dtype "f32", "f64", "i8", "u8", "i16", "i32", "i64" …, rank 0 … 8, row-major. */
+/* Copies data: dtype "f32", "f64", "i8", "u8", "i16", "i32", "i64" …, rank 0 … 8, row-major.  data
+ * may be NULL for a shape without elements. */
 QN_API qn_status qn_array_new(qn_ctx *ctx, const char *dtype, int rank, const int64_t *shape,
 			      const void *data, qn_array **out);
 /* Writes a NumPy file; samples that are read on demand are all read. */

@@ -190,7 +190,7 @@ test_errors(void **state)
 	expect(ctx, QN_EUSAGE,
 	       qn_compile(m, &(qn_compile_opts){.weight_method = (qn_weight_method)7}),
 	       "option.range");
-	expect(ctx, QN_EUSAGE, qn_print(m, QN_FORMAT_IR, NULL, NULL), "option.range");
+	expect(ctx, QN_EUSAGE, qn_print(m, QN_FORMAT_IR, NULL, NULL), "array.null");
 	expect(ctx, QN_EUSAGE, qn_save(m, "/tmp/model.qir", 1), "model.format");
 	assert_null(qn_model_output_type(m, 1));
 	qn_close(ctx);

@@ -91,7 +91,7 @@ hands_over_nothing_before_the_checks(void **state)
 	host_build(&h);
 	expect(&h, QN_EINVALID, qn_emit_to(h.m, NULL, host_take, &h, NULL), "emit.stage");
 	host_compile(&h);
-	expect(&h, QN_EUSAGE, qn_emit_to(h.m, NULL, NULL, NULL, NULL), "option.range");
+	expect(&h, QN_EUSAGE, qn_emit_to(h.m, NULL, NULL, NULL, NULL), "array.null");
 	expect(&h, QN_EBUDGET,
 	       qn_emit_to(h.m, &(qn_emit_opts){.max_weight_bytes = 1}, host_take, &h, &info),
 	       "budget.weights");

@@ -130,10 +130,17 @@ observe(const bench *b, const void *s)
 	return qn_calibrate(b->m, s, 0, 0, &out);
 }
 
+static void
+ignore(void *user, const qn_metric *metric)
+{
+	(void)user;
+	(void)metric;
+}
+
 static qn_status
 measure(const bench *b, const void *s)
 {
-	return qn_measure(b->m, 0, NULL, s, NULL, NULL);
+	return qn_measure(b->m, 0, NULL, s, ignore, NULL);
 }
 
 static qn_status
@@ -147,7 +154,7 @@ validate(const bench *b, const void *s)
 {
 	qn_validation v;
 
-	return qn_validate(b->ctx, "/tmp/quern-never", 0, NULL, s, NULL, &v);
+	return qn_validate(b->ctx, "/tmp/quern-never", 0, NULL, s, &(qn_device){0}, &v);
 }
 
 static qn_status
@@ -265,8 +272,8 @@ holds_for_every_struct(void **state)
 		ROW(qn_compile_opts, observe, "calibrate.no-data"),
 		ROW(qn_measure_opts, measure, "data.count"),
 		ROW(qn_emit_opts, emit, "emit.stage"),
-		ROW(qn_validate_opts, validate, "option.range"),
-		ROW(qn_device, validate_on, "option.range"),
+		ROW(qn_validate_opts, validate, "array.null"),
+		ROW(qn_device, validate_on, "array.null"),
 		ROW(qn_method_desc, register_method, "method.register"),
 		ROW(qn_quant_type, quantize_as, "quantize.bits"),
 		ROW(qn_quantizer, one_quantizer, "quantizer.register"),

@@ -171,7 +171,8 @@ reads_what_was_added(void **state)
 	qn_diag_clear(ctx);
 	assert_int_equal(qn_file_add(ctx, "", "x", 1), QN_EUSAGE);
 	assert_int_equal(qn_file_add(ctx, "x", NULL, 1), QN_EUSAGE);
-	assert_string_equal(qn_diag_get(ctx, 1).id, "file.add");
+	assert_string_equal(qn_diag_get(ctx, 0).id, "file.add");
+	assert_string_equal(qn_diag_get(ctx, 1).id, "array.null");
 	qn_close(ctx);
 	drop(&s);
 }
