@@ -137,7 +137,7 @@ typedef struct qn_limits {
 } qn_limits;
 
 typedef struct qn_config {
-	size_t size;        /* 0 or sizeof(qn_config), see above */
+	size_t size;        /* 0 or sizeof(qn_config) (quern/quern.h, Binary interface) */
 	qn_alloc_fn *alloc; /* NULL: malloc */
 	void *alloc_user;
 	qn_log_fn *log; /* notes; NULL: silent */
@@ -179,7 +179,8 @@ typedef struct qn_diagnostic {
 QN_API size_t qn_diag_count(const qn_ctx *ctx);
 /* How many came after the first 100. */
 QN_API size_t qn_diag_dropped(const qn_ctx *ctx);
-/* Diagnostic i < qn_diag_count; its texts live until the next clear or close. */
+/* Diagnostic i < qn_diag_count, all zero for any other; its texts live until the next clear or
+ * close. */
 QN_API qn_diagnostic qn_diag_get(const qn_ctx *ctx, size_t i);
 QN_API void qn_diag_clear(qn_ctx *ctx);
 

@@ -99,10 +99,10 @@ QN_API void qn_stored_free(qn_stored *t);
 QN_API const char *qn_stored_name(const qn_stored *t);
 QN_API const char *qn_stored_layout(const qn_stored *t);
 QN_API int qn_stored_rank(const qn_stored *t);
-/* axis: 0 … rank - 1. */
+/* axis: 0 … rank - 1; 0 for any other. */
 QN_API int64_t qn_stored_dim(const qn_stored *t, int axis);
 QN_API size_t qn_stored_planes(const qn_stored *t);
-/* i: below qn_stored_planes. */
+/* i: below qn_stored_planes; all zero for any other. */
 QN_API qn_plane_view qn_stored_plane(const qn_stored *t, size_t i);
 /* Entry i; key NULL after the last. */
 QN_API qn_meta_view qn_stored_meta(const qn_stored *t, size_t i);
@@ -195,7 +195,8 @@ QN_API void qn_archive_free(qn_archive *x);
 
 /* "GGUF"; "" of a new one. */
 QN_API const char *qn_archive_format(const qn_archive *x);
-/* Tensors, in the order of the file.  i: below qn_archive_size; NULL: unknown name. */
+/* Tensors, in the order of the file.  i: below qn_archive_size; NULL: there is none of this number
+ * or name. */
 QN_API size_t qn_archive_size(const qn_archive *x);
 QN_API const qn_stored *qn_archive_get(const qn_archive *x, size_t i);
 QN_API const qn_stored *qn_archive_find(const qn_archive *x, const char *name);

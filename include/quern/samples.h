@@ -33,7 +33,7 @@ QN_API qn_status qn_arrays_save(qn_ctx *ctx, size_t n, const qn_array *const *ar
 /* Row-major; lives as long as the array.  NULL for samples that are read on demand. */
 QN_API const void *qn_array_data(const qn_array *x);
 QN_API int qn_array_rank(const qn_array *x);
-/* Dimension 0 <= axis < rank. */
+/* Dimension 0 <= axis < rank; 0 for any other axis. */
 QN_API int64_t qn_array_dim(const qn_array *x, int axis);
 QN_API const char *qn_array_dtype(const qn_array *x);
 /* The input that samples are for, or the name of a member of an .npz; "" when there is none. */
