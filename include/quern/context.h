@@ -85,6 +85,11 @@ typedef void qn_log_fn(void *user, const char *line);
  *   "equalize"                    groups of layers that equalization tries
  *   "activations"                 trials of QN_ACTIVATIONS_AUTO, of at most 32
  *   "validate"                    samples that a device runs (qn_validate)
+ *   "repairs"                     layers whose weights are rounded or biases corrected
+ *   "ranges"                      values whose range is tried narrower
+ *   "states"                      batches that are run for the values of states
+ *   "layers"                      layers that qn_analyze measures, also for qn_tune
+ *   "candidates"                  candidates that qn_tune compiles and measures
  *   "load", "emit"                steps of reading a model, of writing C
  *
  * With several threads, done is an estimate. */
