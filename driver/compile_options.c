@@ -65,7 +65,7 @@ check_each(const qn_model *m, const qn_compile_opts *o)
 	for (size_t i = 0; i < QN_COUNT(rows); i++) {
 		if (rows[i].value < 0 || rows[i].value > rows[i].most)
 			return qn_report(m->env, QN_EUSAGE, "option.range", rows[i].name,
-					 "invalid value %d of this option (expected at most %d)",
+					 "invalid value %d of this option (expected 0 to %d)",
 					 rows[i].value, rows[i].most);
 		if (rows[i].value != 0 && m->stage >= rows[i].late)
 			return qn_report(m->env, QN_EUSAGE, "option.late", rows[i].name,
@@ -86,15 +86,16 @@ qn_compile_opts_check(const qn_model *m, const qn_compile_opts *o)
 	static const char *const normalizes = "normalize-quant-types";
 	qn_method_opts method;
 
-	QN_TRY(check_each(m, o));
-	if (o->align != 0 && o->align < QN_FIX_LEAST)
+	if (o->align != 0 && (o->align < QN_FIX_LEAST || o->align > QN_FIX_MOST))
 		return qn_report(m->env, QN_EUSAGE, "option.range", "align",
 				 "invalid value %d (expected %d to %d bits)", o->align,
 				 QN_FIX_LEAST, QN_FIX_MOST);
-	if (o->weight_block != 0 && o->weight_block < QN_WEIGHT_BLOCK_LEAST)
+	if (o->weight_block != 0 &&
+	    (o->weight_block < QN_WEIGHT_BLOCK_LEAST || o->weight_block > QN_WEIGHT_BLOCK_MOST))
 		return qn_report(m->env, QN_EUSAGE, "option.range", "weight-block",
 				 "invalid value %d (expected %d to %d weights)", o->weight_block,
 				 QN_WEIGHT_BLOCK_LEAST, QN_WEIGHT_BLOCK_MOST);
+	QN_TRY(check_each(m, o));
 	if ((o->expand_blocks != 0 || o->collapse_scales != 0) &&
 	    (o->passes == NULL || strstr(o->passes, normalizes) == NULL))
 		return qn_report(m->env, QN_EUSAGE, "option.pass",

@@ -131,7 +131,7 @@ case_of 'align absent' 2 'pass.absent' "'align'" opt -q stays.qir --passes requa
 case_of 'align not asked for' 2 'pass.absent' 'option align' opt -q stays.qir --stop-after align
 case_of 'repair behind' 2 'pass.absent' "'repair' does not run here: stop-after ends the run before it" opt -q "$E/digits.json" --stop-after clean --weight-rounding gptq
 case_of 'align range' 2 'option.range' 'invalid value 7 (expected 8 to 15 bits)' opt -q stays.qir --passes align --align=7
-case_of 'align range' 2 'option.range' 'invalid value 16 of this option (expected at most 15)' opt -q stays.qir --passes align --align=16
+case_of 'align range' 2 'option.range' 'invalid value 16 (expected 8 to 15 bits)' opt -q stays.qir --passes align --align=16
 usage 'align value' 'needs a value|--align' opt -q stays.qir --align=
 for o in --no-approx --merge-always --align; do
 	case_of "late $o" 2 'option.late' 'integer already' compile -q legalize.json "$o" -o out

@@ -190,6 +190,14 @@ test_errors(void **state)
 	expect(ctx, QN_EUSAGE,
 	       qn_compile(m, &(qn_compile_opts){.weight_method = (qn_weight_method)7}),
 	       "option.range");
+	for (int block = -3; block <= QN_WEIGHT_BLOCK_MOST + 1; block += QN_WEIGHT_BLOCK_MOST + 4) {
+		qn_diag_clear(ctx);
+		assert_int_equal(qn_compile(m, &(qn_compile_opts){.weight_block = block}),
+				 QN_EUSAGE);
+		assert_string_equal(qn_diag_get(ctx, 0).place, "weight-block");
+		assert_non_null(strstr(qn_diag_get(ctx, 0).message, "expected 8 to 65536 weights"));
+	}
+	qn_diag_clear(ctx);
 	expect(ctx, QN_EUSAGE, qn_print(m, QN_FORMAT_IR, NULL, NULL), "array.null");
 	expect(ctx, QN_EUSAGE, qn_save(m, "/tmp/model.qir", 1), "model.format");
 	assert_null(qn_model_output_type(m, 1));
