@@ -37,7 +37,10 @@ qn_emit_comment(qn_buf *b, const char *text)
 		if ((last == '*' && *p == '/') || (last == '/' && *p == '*') ||
 		    (last == '?' && *p == '?'))
 			qn_buf_putc(b, ' ');
-		qn_buf_putc(b, *p >= ' ' && *p <= '~' && *p != '\\' ? *p : '?');
+		if ((*p & 0xc0) == 0x80 && (last & 0x80) != 0)
+			continue; /* of a character of several bytes the first one stands for all */
+		/* no '?', of which two and a name's ')' would be a trigraph */
+		qn_buf_putc(b, *p >= ' ' && *p <= '~' && *p != '\\' ? *p : '_');
 	}
 }
 
