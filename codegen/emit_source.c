@@ -103,14 +103,15 @@ put_target(const qn_emitter *e, qn_buf *b)
 	if (t->lacks != NULL)
 		qn_buff(b,
 			"#if %s && !defined(QN_PORTABLE)\n"
-			"#error \"written for %s: compile for such a core, or define QN_PORTABLE "
-			"to run it anywhere\"\n"
+			"#error \"written for %s: compile for such a core%s%s%s, or define "
+			"QN_PORTABLE to run it anywhere\"\n"
 			"#endif\n"
 			"#if defined(__clang__) /* a processor's instructions do without what "
 			"the portable definitions use */\n"
 			"#pragma clang diagnostic ignored \"-Wunused-function\"\n"
 			"#endif\n\n",
-			t->lacks, t->name);
+			t->lacks, t->name, t->flags != NULL ? " (" : "",
+			t->flags != NULL ? t->flags : "", t->flags != NULL ? ")" : "");
 }
 
 /* Without constants the self-test and the program share no symbol; a byte is used instead. */

@@ -28,6 +28,7 @@ static const qn_target targets[] = {
 	{.name = "cortex-m55",
 	 .features = QN_TARGET_VECTORS | QN_TARGET_SMLAD,
 	 .lacks = "!defined(__ARM_FEATURE_MVE)",
+	 .flags = "-mcpu=cortex-m55 and -mfloat-abi=hard or softfp",
 	 .help = "MVE (Helium): 16 products per instruction"},
 	{.name = "rv32imc", SCALAR},
 	{.name = "avr",

@@ -31,8 +31,9 @@ typedef struct qn_target {
 	uint32_t features;
 	const char *
 		lacks; /* of the preprocessor: true of compilers that are not for it; NULL: any will do */
-	size_t most;  /* bytes of the largest object that its compilers take; 0: no limit */
-	bool is_host; /* it has so much memory that no program is made slower to need less */
+	const char *flags; /* by which a compiler is for it, if it takes several; NULL: none */
+	size_t most;       /* bytes of the largest object that its compilers take; 0: no limit */
+	bool is_host;      /* it has so much memory that no program is made slower to need less */
 } qn_target;
 
 /* Row i of the table, the first one the default; NULL past the last. */

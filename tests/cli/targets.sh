@@ -43,6 +43,8 @@ cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Werror -DQN_PORTABLE -DDIGITS_TRACE -D
 # Models that round once have the same kernels, and give what plain ones give.
 rm -rf even && good even compile -q "$E/digits.json" --calib "$E/calib.npy" --rounding even -o even
 results even >want
+rm -rf even && good m55 compile "$E/digits.json" --calib "$E/calib.npy" --target cortex-m55 -o even
+has_words m55 even/digits.c 'compile for such a core (-mcpu=cortex-m55 and -mfloat-abi=hard or softfp), or define'
 for row in cortex-m4:dsp cortex-m55:vector x86-64-avx512vnni:wide cortex-m0plus:scalar; do
 	target=${row%:*}
 	rm -rf even && good "even $target" compile "$E/digits.json" --calib "$E/calib.npy" --rounding even --target $target -o even
