@@ -106,7 +106,9 @@ typedef struct qn_op_desc {
 	 * INTEGER_NAME(const int32_t *param, const void *const *in, void *out) { … }".  Integers
 	 * only; the text may use what quern/fixed.h and the kernels define (qn_apply, qn_clamp32
 	 * …), which is then emitted with it.  The name is an identifier that is not one of C or its
-	 * library, does not begin with qn_, and has one text in this context. */
+	 * library, does not begin with qn_, and has one text in this context.  The result never lies
+	 * on an operand.  Both are aligned as their elements must be and no more: inputs, outputs and
+	 * constants of emitted C are what the compiler and its caller make them. */
 	void (*run_integer)(const int32_t *param, const void *const *in, void *out);
 	const char *integer_name, *integer_text;
 	void *user;

@@ -81,7 +81,8 @@ typedef struct qn_kernel_desc {
 	 * declines, as can_run.  NULL: there are none. */
 	int (*prepare)(void *user, const qn_kernel_call *c, int32_t *param, int cap,
 		       const char **why);
-	/* Computes the result from the elements of all operands ("qs"; constants too). */
+	/* Computes the result from the elements of all operands ("qs"; constants too).  The result
+	 * never lies on an operand; both are aligned as their elements must be and no more. */
 	void (*run)(const int32_t *param, const void *const *in, void *out);
 	/* The same as C text that also compiles as C++: "static void NAME(const int32_t *param,
 	 * const void *const *in, void *out) { … }"; it may use what quern/fixed.h and the kernels

@@ -195,7 +195,7 @@ QN_API void qn_archive_free(qn_archive *x);
 
 /* "GGUF"; "" of a new one. */
 QN_API const char *qn_archive_format(const qn_archive *x);
-/* Tensors, in the order of the file.  i: below qn_archive_size; NULL: there is none of this number
+/* Tensors, in the order of the file.  i: below qn_archive_size; NULL: no tensor has this number
  * or name. */
 QN_API size_t qn_archive_size(const qn_archive *x);
 QN_API const qn_stored *qn_archive_get(const qn_archive *x, size_t i);
