@@ -25,7 +25,7 @@
 #include "codegen/strips.h"
 #include "runtime/impl_args.h"
 
-/* The type of a value's elements, and how many elements of it are a row of a pool's operand or result. */
+/* The type of a value's elements, and how many elements of it are a row of an operand or result. */
 typedef struct image {
 	const char *type;
 	long long row;

@@ -289,12 +289,28 @@ note_tried(nearest *n, const qn_plan *p, const limits *l, const choices *c)
 						    p->g->n * sizeof(*c->declined))};
 }
 
+/* A copy of the plan that has the arena of its steps joined (strips.h), as it will be emitted. */
+static qn_status
+as_joined(const qn_plan *p, const qn_plan_opts *o, qn_arena *tmp, const qn_plan **out)
+{
+	qn_plan *joined = qn_arena_copy(tmp, p, sizeof(*p)), *copy;
+
+	QN_TRY(qn_strips_choose(&joined, o, tmp));
+	copy = qn_arena_copy(tmp, p, sizeof(*p));
+	copy->scratch_bytes = joined->scratch_bytes;
+	*out = copy;
+	return QN_OK;
+}
+
 /* Declines kernels until the plan is within the limits; *found: that came to pass. */
 static qn_status
-fit(const qn_plan *fast, const limits *l, choices *c, nearest *best, qn_arena *tmp, bool *found)
+fit(const qn_plan *fast, const limits *l, const qn_plan_opts *o, choices *c, nearest *best,
+    qn_arena *tmp, bool *found)
 {
-	const qn_plan *p = fast;
+	const qn_plan *p;
 	bool some = true;
+
+	QN_TRY(as_joined(fast, o, tmp, &p));
 
 	while (!is_within(p, l)) {
 		qn_plan *next;
@@ -311,22 +327,10 @@ fit(const qn_plan *fast, const limits *l, choices *c, nearest *best, qn_arena *t
 		if (!some)
 			return QN_OK;
 		QN_TRY(qn_plan_with(fast, c->declined, tmp, &next));
-		note_tried(best, next, l, c);
-		p = next;
+		QN_TRY(as_joined(next, o, tmp, &p));
+		note_tried(best, p, l, c);
 	}
 	*found = true;
-	return QN_OK;
-}
-
-/* Whether the plan is within the limits when its steps are joined (strips.h). */
-static qn_status
-is_within_joined(const qn_plan *p, const limits *l, const qn_plan_opts *o, qn_arena *tmp,
-		 bool *within)
-{
-	qn_plan *joined = qn_arena_copy(tmp, p, sizeof(*p));
-
-	QN_TRY(qn_strips_choose(&joined, o, tmp));
-	*within = is_within(joined, l);
 	return QN_OK;
 }
 
@@ -340,7 +344,8 @@ balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 	const choices all = plain_ones(fast, beyond, a);
 	choices some = choices_new(fast, a);
 	nearest best = {.bytes = SIZE_MAX};
-	bool found = false, within;
+	bool found = false;
+	const qn_plan *joined, *least;
 	qn_plan *plain;
 
 	*out = NULL;
@@ -350,13 +355,14 @@ balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 	const limits l = {
 		limit(plain->scratch_bytes + plain->scratch_bytes / 8 + SLACK, o->max_arena),
 		limit(plain->weight_bytes + plain->weight_bytes / 5 + SLACK, o->max_weights)};
-	QN_TRY(is_within_joined(fast, &l, o, tmp, &within));
-	if (within)
+	QN_TRY(as_joined(fast, o, tmp, &joined));
+	QN_TRY(as_joined(plain, o, tmp, &least));
+	if (is_within(joined, &l))
 		return QN_OK;
-	note_tried(&best, fast, &l, &some);
-	QN_TRY(fit(fast, &l, &some, &best, tmp, &found));
-	note_tried(&best, plain, &l, &all);
-	*out = found ? some.declined : is_within(plain, &l) ? all.declined : best.declined;
+	note_tried(&best, joined, &l, &some);
+	QN_TRY(fit(fast, &l, o, &some, &best, tmp, &found));
+	note_tried(&best, least, &l, &all);
+	*out = found ? some.declined : is_within(least, &l) ? all.declined : best.declined;
 	return QN_OK;
 }
 

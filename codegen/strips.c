@@ -197,8 +197,8 @@ join_steps(const qn_strip_of *s, qn_arena *a)
 
 	memcpy(epilogue, conv->epilogue, conv->nepilogue * sizeof(*epilogue));
 	epilogue[both.nepilogue++] = (qn_epilogue){reader->core, reader->prepared};
-	memcpy(epilogue + both.nepilogue, reader->epilogue, reader->nepilogue * sizeof(*epilogue));
-	both.nepilogue += reader->nepilogue;
+	for (uint32_t i = 0; i < reader->nepilogue; i++)
+		epilogue[both.nepilogue++] = reader->epilogue[i];
 	memcpy(in, conv->in, conv->nin * sizeof(*in));
 	memcpy(in + conv->nin, reader->in + 1, (reader->nin - 1) * sizeof(*in));
 	both.nin += reader->nin - 1;

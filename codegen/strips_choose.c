@@ -6,7 +6,7 @@
  *   in use    18 k  55 k  28 k  55 k  12 k     the result of 2, which 3 reads, or that of 1 with it: whichever leaves less
  *
  * The first step at which most memory is in use is looked at, until no join there makes that less or moves it
- * to a later step.  Those that turn out not to matter are undone: joined steps call their kernels once for each row. */
+ * to a later step.  Those that turn out not to matter are undone: joined steps call their kernels more often. */
 #include <string.h>
 
 #include "codegen/schedule.h"

@@ -66,6 +66,7 @@ typedef struct qn_onnx {
 	qn_map *lacks;                        /* of onnx_unsupported.c; NULL: none so far */
 	qn_map orders;                        /* of onnx_order.c, by list of nodes */
 	qn_map declared;                      /* of onnx_lib.c: name -> Onnx__ValueInfoProto */
+	bool declared_read;                   /* it is complete */
 	qn_map functions;                     /* "domain/name" -> qn_onnx_function */
 	qn_onnx_scope *scope;
 	bool keeps_quantized; /* the file quantizes activations, and its parameters are wanted */

@@ -99,7 +99,8 @@ declared_of(qn_onnx *o, const qn_onnx_node *n)
 {
 	qn_item *all = QN_NEW(o->im.scratch, qn_item, n->nout + 1);
 
-	if (o->declared.head == NULL) {
+	if (!o->declared_read) {
+		o->declared_read = true;
 		take_declared(o, o->graph->n_value_info, o->graph->value_info);
 		take_declared(o, o->graph->n_output, o->graph->output);
 	}

@@ -34,6 +34,8 @@ true_value(qn_onnx *o)
 
 /* ---- as a loop ---- */
 
+enum { MOST_STATES = 250 }; /* a node has 255 operands at most */
+
 /* The outputs of the body that say what is known in each step: the condition and what counts; or the others. */
 static const bool *
 outputs_of(const qn_loop_body *b, bool known)
@@ -110,7 +112,7 @@ count_steps(qn_loop_body *b, qn_onnx_repeat *r, int64_t most)
 	if (!counts && again != NULL &&
 	    strcmp(qn_loop_body_origin(b, again), b->body->input[1]->name) == 0)
 		return most;
-	if (!qn_loop_body_part(b, outputs_of(b, true), &part))
+	if (!qn_loop_body_part(b, outputs_of(b, true), &part) || !qn_loop_body_counts(b, &part))
 		return 0;
 	for (; on && k < most; k++)
 		if (k == limit || !count_one(b, r, &part, k, &on))
@@ -165,17 +167,20 @@ as_loop(qn_onnx *o, const qn_onnx_node *n, qn_onnx_repeat *r, int64_t most, qn_i
 	qn_loop_body b;
 	int64_t v;
 
-	if ((n->in[1] != 0 && (!is_known(o, n->in[1], &v) || v == 0)) ||
+	if (r->nstate > MOST_STATES || (n->in[1] != 0 && (!is_known(o, n->in[1], &v) || v == 0)) ||
 	    !qn_loop_body_init(&b, o, n, r))
 		return false;
 	for (uint32_t i = 0; i < r->nstate; i++)
 		if (b.state[i] == QN_LOOP_OTHER)
 			return false;
+	/* as if what counts were the number of the step: whether it is costs more to find out */
+	memset(b.is_number, true, r->nstate);
+	if (!qn_loop_body_part(&b, outputs_of(&b, false), &part) || !qn_loop_body_slices(&b, &part))
+		return false;
 	const int64_t steps = count_steps(&b, r, most);
 	if (o->im.problems > r->problems)
 		return true;
-	if (steps < 2 || steps > INT32_MAX ||
-	    !qn_loop_body_part(&b, outputs_of(&b, false), &part) || !qn_loop_body_slices(&b, &part))
+	if (steps < 2 || steps > INT32_MAX || !qn_loop_body_slices(&b, &part))
 		return false;
 	qn_importer_steps_begin(&o->im, steps, &s);
 	r->in[0] = qn_importer_cast(&o->im, s.number, QN_PLAIN_i64);
@@ -206,7 +211,8 @@ qn_onnx_step_slice(qn_onnx *o, const qn_onnx_node *n, int64_t axis)
 	const qn_type *x = qn_onnx_type(o, n->in[0]);
 	int32_t at;
 
-	while (index->op == QN_OP_cast)
+	while (index->op == QN_OP_cast && (index->type->elem->plain == QN_PLAIN_i32 ||
+					   index->type->elem->plain == QN_PLAIN_i64))
 		index = qn_graph_node(g, index->in[0]);
 	if (o->im.loop == 0 || index != qn_graph_node(g, o->im.loop) || n->in[0] >= o->im.loop ||
 	    axis >= x->rank || axis < -x->rank)
@@ -251,6 +257,9 @@ qn_onnx_loop(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	r.ncollect = n->nout > r.nstate ? n->nout - r.nstate : 0;
 	if (!qn_onnx_repeat_begin(o, &r, most))
 		return;
-	if (!as_loop(o, n, &r, most, out))
-		unrolled(o, n, &r, most, out);
+	const uint64_t nodes = o->im.nodes;
+	if (as_loop(o, n, &r, most, out))
+		return;
+	o->im.nodes = nodes; /* no output needs those that the attempt has made */
+	unrolled(o, n, &r, most, out);
 }

@@ -40,14 +40,16 @@ maker_of(const qn_loop_body *b, const char *name)
 const char *
 qn_loop_body_origin(const qn_loop_body *b, const char *name)
 {
-	for (size_t i = 0; i <= b->body->n_node; i++) {
-		const Onnx__NodeProto *p = maker_of(b, name);
+	const char *origin = qn_map_gets(&b->origins, name);
 
-		if (p == NULL || !is_op(p, "Identity") || p->n_input != 1)
-			return name;
-		name = p->input[0];
-	}
-	return "";
+	return origin != NULL ? origin : name;
+}
+
+/* The state that is an input of the body, NULL: it is none. */
+static const qn_loop_state *
+state_called(const qn_loop_body *b, const char *name)
+{
+	return name[0] != '\0' ? qn_map_gets(&b->states, name) : NULL;
 }
 
 static qn_loop_state
@@ -61,7 +63,21 @@ state_of(const qn_loop_body *b, uint32_t k)
 	if (qn_importer_known(&b->o->im, first) == NULL ||
 	    qn_elem_is_float(qn_onnx_type(b->o, first)->elem))
 		return QN_LOOP_CARRIED;
-	return qn_type_count(qn_onnx_type(b->o, first)) == 1 ? QN_LOOP_COUNTS : QN_LOOP_OTHER;
+	return qn_onnx_type(b->o, first)->rank == 0 ? QN_LOOP_COUNTS : QN_LOOP_OTHER;
+}
+
+/* Of nodes in their order; what comes before its operand's is left as it is. */
+static void
+find_origins(qn_loop_body *b)
+{
+	for (size_t i = 0; i < b->body->n_node; i++) {
+		const Onnx__NodeProto *p = b->body->node[i];
+
+		if (is_op(p, "Identity") && p->n_input == 1 && p->n_output == 1 &&
+		    p->output[0][0] != '\0' && qn_map_gets(&b->origins, p->output[0]) == NULL)
+			qn_map_puts(&b->origins, p->output[0],
+				    (char *)qn_loop_body_origin(b, p->input[0]));
+	}
 }
 
 bool
@@ -75,6 +91,8 @@ qn_loop_body_init(qn_loop_body *b, qn_onnx *o, const qn_onnx_node *n, const qn_o
 		if (n->in[STATES + k] == 0 || qn_onnx_is_list(o, n->in[STATES + k]))
 			return false;
 	qn_map_init(&b->makers, o->im.scratch);
+	qn_map_init(&b->origins, o->im.scratch);
+	qn_map_init(&b->states, o->im.scratch);
 	for (size_t i = 0; i < r->body->n_node; i++) {
 		Onnx__NodeProto **p = &r->body->node[i];
 
@@ -84,8 +102,15 @@ qn_loop_body_init(qn_loop_body *b, qn_onnx *o, const qn_onnx_node *n, const qn_o
 	}
 	b->state = QN_NEW(o->im.scratch, qn_loop_state, r->nstate + 1);
 	b->is_number = QN_NEW(o->im.scratch, bool, r->nstate + 1);
-	for (uint32_t k = 0; k < r->nstate; k++)
+	find_origins(b);
+	for (uint32_t k = 0; k < r->nstate; k++) {
+		const char *name = b->body->input[STATES + k]->name;
+
 		b->state[k] = state_of(b, k);
+		if (qn_map_gets(&b->states, name) != NULL)
+			return false;
+		qn_map_puts(&b->states, name, &b->state[k]);
+	}
 	return true;
 }
 
@@ -157,6 +182,29 @@ qn_loop_body_part(const qn_loop_body *b, const bool *wanted, Onnx__GraphProto *p
 	return true;
 }
 
+static bool
+is_not_carried(void *user, const char *name)
+{
+	const qn_loop_state *state = state_called(user, name);
+
+	return state == NULL || *state != QN_LOOP_CARRIED;
+}
+
+bool
+qn_loop_body_counts(const qn_loop_body *b, const Onnx__GraphProto *part)
+{
+	void *user = (void *)b; /* is not changed */
+
+	for (size_t i = 0; i < part->n_node; i++)
+		if (!each_read(part->node[i], 0, is_not_carried, user))
+			return false;
+	for (size_t i = 0; i < 1 + (size_t)b->nstate; i++)
+		if ((i == 0 || b->state[i - 1] == QN_LOOP_COUNTS) &&
+		    !is_not_carried(user, text(b->body->output[i]->name)))
+			return false;
+	return true;
+}
+
 /* ---- the number of the step ---- */
 
 /* Values of the body that are integers which are known in each step. */
@@ -169,6 +217,19 @@ static bool
 is_none(void *user, const char *name)
 {
 	return name[0] == '\0' || qn_map_gets(&((counters *)user)->names, name) == NULL;
+}
+
+/* Whether a node gives the integer that it reads: other types may not hold it. */
+static bool
+is_same_integer(const Onnx__NodeProto *p)
+{
+	if (is_op(p, "Identity"))
+		return true;
+	for (size_t k = 0; k < p->n_attribute; k++)
+		if (strcmp(text(p->attribute[k]->name), "to") == 0)
+			return p->attribute[k]->i == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 ||
+			       p->attribute[k]->i == ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+	return false;
 }
 
 static void
@@ -188,7 +249,9 @@ name_counters(const qn_loop_body *b, const Onnx__GraphProto *part, counters *c)
 		if ((is_op(p, "Identity") || is_op(p, "Cast")) && p->n_input == 1 &&
 		    p->n_output == 1 && p->output[0][0] != '\0' && !is_none(c, p->input[0]) &&
 		    is_none(c, p->output[0]))
-			qn_map_puts(&c->names, p->output[0], qn_map_gets(&c->names, p->input[0]));
+			qn_map_puts(&c->names, p->output[0],
+				    is_same_integer(p) ? qn_map_gets(&c->names, p->input[0])
+						       : &c->other);
 	}
 }
 
@@ -199,9 +262,9 @@ from_outside(const qn_loop_body *b, const char *name)
 	bool known;
 
 	name = qn_loop_body_origin(b, name);
-	for (uint32_t k = 0; k < b->nstate; k++)
-		if (strcmp(b->body->input[STATES + k]->name, name) == 0)
-			return b->state[k] == QN_LOOP_KEPT ? b->node->in[STATES + k] : 0;
+	const qn_loop_state *state = state_called(b, name);
+	if (state != NULL)
+		return *state == QN_LOOP_KEPT ? b->node->in[STATES + (state - b->state)] : 0;
 	return maker_of(b, name) == NULL ? qn_onnx_value(b->o, name, &known) : 0;
 }
 

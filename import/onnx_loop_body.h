@@ -20,6 +20,8 @@ typedef struct qn_loop_body {
 	qn_loop_state *state;
 	bool *is_number; /* by state that counts: it is the number of the step */
 	qn_map makers;   /* name of a value -> its node, of the array of the body */
+	qn_map origins;  /* result of an Identity -> the name of what it is */
+	qn_map states;   /* input of the body -> its state, of the array above */
 } qn_loop_body;
 
 /* false: names or values are missing. */
@@ -29,6 +31,8 @@ const char *qn_loop_body_origin(const qn_loop_body *b, const char *name);
 /* The nodes that the outputs of the body follow from, those of `wanted` alone; false: a node has bodies that are nested
  * too deep.  part: the body with these nodes, until the read ends. */
 bool qn_loop_body_part(const qn_loop_body *b, const bool *wanted, struct Onnx__GraphProto *part);
+/* Whether the nodes that the condition and the counters follow from read nothing that changes from step to step. */
+bool qn_loop_body_counts(const qn_loop_body *b, const struct Onnx__GraphProto *part);
 /* Whether these nodes take the number of the step, and counters, only to say which slice they read of values from
  * outside of the body. */
 bool qn_loop_body_slices(const qn_loop_body *b, const struct Onnx__GraphProto *part);

@@ -142,11 +142,80 @@ test_others(void **state)
 	}
 }
 
+/* What counts follows from a float state, which is not known in each step: the steps are read one by one, so that the
+ * condition ends them after the third. */
+static void
+test_condition_of_floats(void **state)
+{
+	(void)state;
+	head("s", "");
+	onx_input(body, "h", ONX_FLOAT, "2");
+	onx_node(body, "Add", "s,one", "s2");
+	onx_node(body, "Add", "h,x", "h2");
+	onx_node(body, "Less", "s2,three", "more");
+	onx_output(body, "more");
+	onx_output(body, "s2");
+	onx_output(body, "h2");
+	onx_input(file, "x", ONX_FLOAT, "2");
+	onx_floats(file, "zero", "", (const float[]){0});
+	onx_floats(file, "one", "", (const float[]){1});
+	onx_floats(file, "three", "", (const float[]){3});
+	number(file, "m", 10);
+	onx_body(file, "body", body);
+	onx_node(file, "Loop", "m,,zero,x", "n,y");
+	onx_output(file, "y");
+	import(13);
+	assert_int_equal(count_of(QN_OP_loop), 0);
+	GIVES(V(1, 10), 0, 4, 40);
+}
+
+/* Numbers that are not the step's: of another shape, or of a type that does not hold it. */
+static void
+test_other_numbers(void **state)
+{
+	(void)state;
+	for (int cast = 0; cast < 2; cast++) {
+		another_file();
+		onx_begin(body);
+		head("s", "2");
+		onx_input(body, "k", ONX_INT64, "1");
+		onx_int(body, "to", cast ? ONX_BOOL : ONX_INT64);
+		onx_node(body, "Cast", cast ? "i" : "k", "a");
+		onx_int(body, "to", ONX_INT64);
+		onx_node(body, "Cast", "a", "at");
+		onx_node(body, "Gather", "x,at", "row");
+		onx_node(body, "Add", "s,row", "sum");
+		onx_int(body, "keepdims", 0);
+		onx_node(body, "ReduceSum", "sum,first", "all");
+		onx_node(body, "Identity", cast ? "sum" : "all", "s2");
+		onx_node(body, "Add", "k,ones", "k2");
+		onx_output(body, "c");
+		onx_output(body, "s2");
+		onx_output(body, "k2");
+		onx_input(file, "x", ONX_FLOAT, "3,2");
+		onx_floats(file, "zero", "2", (const float[]){0, 0});
+		onx_ints64(file, "first", "1", (const int64_t[]){0});
+		onx_ints64(file, "start", "1", (const int64_t[]){0});
+		onx_ints64(file, "ones", "1", (const int64_t[]){1});
+		number(file, "m", 3);
+		onx_body(file, "body", body);
+		onx_node(file, "Loop", "m,,zero,start", "y,n");
+		onx_output(file, "y");
+		import(13);
+		assert_int_equal(count_of(QN_OP_loop), 0);
+		if (cast) /* rows 0, 1, 1 */
+			GIVES(V(1, 2, 3, 4, 5, 6), 0, 7, 10);
+		else
+			GIVES(V(1, 2, 3, 4, 5, 6), 0, 9, 12);
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {CONTROL(test_slices), CONTROL(test_counter),
-					   CONTROL(test_others)};
+					   CONTROL(test_others), CONTROL(test_condition_of_floats),
+					   CONTROL(test_other_numbers)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,6 +152,27 @@ test_convolution(void **state)
 	}
 }
 
+/* What fits into the caller's budget when steps are joined keeps its fast kernels. */
+static void
+test_budget(void **state)
+{
+	const qn_plan_opts how = {.target = qn_target_at(0),
+				  .max_arena = 3 * 32 * 32 + 16 * 16 * 32};
+	qn_plan *p = NULL;
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	qn_id x = build_input(&b, "x", Q("1x32x32x8"));
+	x = expand(&b, "down", x, 2, Q("1x32x32x32"), Q("1x16x16x32"));
+	qn_graph_output(b.g, "y", build_op(&b, QN_OP_exp, "exp", IDS(x), NULL, Q("1x16x16x32")));
+	build_check(&b, qn_plan_make(b.g, "net", &how, &b.arena, &p) == QN_OK);
+	assert_true(p->scratch_bytes <= how.max_arena);
+	assert_string_equal(qn_step_function(p->g, p->step[0].strip->reader, &b.arena),
+			    "qn_depthwise_by4_s8");
+	build_end(&b);
+}
+
 /* Two blocks of one size: no single join makes the arena smaller, both together do. */
 static void
 test_two_peaks(void **state)
@@ -249,8 +270,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_joined),      cmocka_unit_test(test_joined_wide),
 		cmocka_unit_test(test_convolution), cmocka_unit_test(test_two_peaks),
-		cmocka_unit_test(test_read_twice),  cmocka_unit_test(test_no_gain),
-		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_budget),      cmocka_unit_test(test_read_twice),
+		cmocka_unit_test(test_no_gain),     cmocka_unit_test(test_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
