@@ -6,20 +6,30 @@
 #include "ir/window.h"
 #include "passes/stream_flow.h"
 
+/* Whether the rows are not on an axis of the image: they are samples, or channels, which is refused; *ok: not so. */
+static bool
+is_beside_image(qn_stream *s, const qn_node *n, const qn_rows *x, int32_t axes, qn_rows *out,
+		bool *ok)
+{
+	*ok = qn_flow_only_data(s, n);
+	if (*ok && x->axis > axes)
+		*ok = qn_flow_all_rows(
+			s, n, "the rows are its channels, and each result reads all of them");
+	else if (*ok && x->axis == 0)
+		return qn_flow_same(x, x->axis, out);
+	return !*ok;
+}
+
 bool
 qn_flow_convolution(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 {
 	const qn_convolving c = qn_convolving_of(n);
 	const int32_t k = x->axis - 1;
 	qn_window w;
+	bool ok;
 
-	if (!qn_flow_only_data(s, n))
-		return false;
-	if (k < 0)
-		return qn_flow_same(x, x->axis, out);
-	if (k >= c.axes)
-		return qn_flow_all_rows(
-			s, n, "the rows are its channels, and each result reads all of them");
+	if (is_beside_image(s, n, x, c.axes, out, &ok))
+		return ok;
 	const int64_t kernel = qn_flow_type(s, n, 1)->dim[1 + k];
 	if (!qn_window_conv(&c, k, x->n, kernel, &w))
 		return qn_flow_all_rows(s, n, "its windows are not known");
@@ -35,14 +45,10 @@ qn_flow_transposed(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *ou
 	const qn_attrs_conv2d_transpose *a = &n->attr->conv2d_transpose;
 	const int32_t k = x->axis - 1;
 	qn_window w;
+	bool ok;
 
-	if (!qn_flow_only_data(s, n))
-		return false;
-	if (k < 0)
-		return qn_flow_same(x, x->axis, out);
-	if (k >= 2)
-		return qn_flow_all_rows(
-			s, n, "the rows are its channels, and each result reads all of them");
+	if (is_beside_image(s, n, x, 2, out, &ok))
+		return ok;
 	if (a->stride[k] != 1)
 		return qn_flow_all_rows(s, n, "its stride makes several rows of each");
 	const int64_t kernel = qn_flow_type(s, n, 1)->dim[1 + k];
