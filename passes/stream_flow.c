@@ -126,17 +126,50 @@ qn_flow_only_data(qn_stream *s, const qn_node *n)
 	       qn_flow_all_rows(s, n, "its rows do not follow from its first operand");
 }
 
+/* The first input beside the one with rows that value id follows from; NULL: there is none. */
+static const qn_node *
+other_input(const qn_stream *s, qn_id id)
+{
+	bool *mark = QN_NEW(s->m->scratch, bool, s->g->n);
+	const qn_node *found = NULL;
+
+	mark[id] = true;
+	for (; id > 0; id--) {
+		const qn_node *n = qn_graph_node(s->g, id);
+
+		for (uint32_t i = 0; mark[id] && i < n->nin; i++)
+			mark[n->in[i]] = true;
+		if (mark[id] && n->op == QN_OP_input && n != qn_stream_input(s))
+			found = n;
+	}
+	return found;
+}
+
 bool
 qn_flow_has_no_rows(qn_stream *s, const qn_node *n, uint32_t i, int32_t axis)
 {
 	const qn_node *x = qn_graph_node(s->g, n->in[i]);
 	const int32_t at = axis - (n->type->rank - x->type->rank);
 
-	if (s->rows[n->in[i]].kind == QN_STREAM_WINDOW)
-		return refuse_operand(s, n, "'%s' %s, so that all rows change with each hop",
-				      x->name,
-				      x->op == QN_OP_input ? "is another input"
-							   : "follows from the whole window");
+	if (s->rows[n->in[i]].kind == QN_STREAM_WINDOW) {
+		const qn_node *other = other_input(s, n->in[i]);
+
+		if (other != NULL && other != x)
+			return refuse_operand(s, n,
+					      "'%s' follows from the input '%s' (to fix that: "
+					      "--input-value %s=FILE.npy), so that all rows change "
+					      "with each hop",
+					      x->name, other->name, other->name);
+		if (other != NULL)
+			return refuse_operand(s, n,
+					      "'%s' is another input (to fix it: --input-value "
+					      "%s=FILE.npy), so that all rows change with each hop",
+					      x->name, x->name);
+		return refuse_operand(
+			s, n,
+			"'%s' follows from the whole window, so that all rows change with each hop",
+			x->name);
+	}
 	if (at < 0 || x->type->dim[at] == 1)
 		return true;
 	return refuse_operand(

@@ -85,6 +85,12 @@ for ((i = 0; i < 54; i++)); do tail -c +$((129 + 12 * (i / 6))) e.npy | head -c 
 silent 'two inputs, by step' run -q two.qir x=x.npy e=steps.npy --stream x:axis=1,hop=2 -o both.npy
 same 'two inputs, by step' two.npy both.npy
 floats five.npy '5, 3' 15 2
+sed 's/%s = add %l, %e/%s = add %l, %e/; s/%r = relu %c/%k3 = const : tensor<6x3xf32> rand 9\n  %g = dense %e, %k3\n  %r = mul %c, %g/' two.qir >gate.qir
+case_of 'a gate of another input' 3 stream.operand "'g' follows from the input 'e'|--input-value e=FILE.npy" run -q gate.qir x=x.npy e=e.npy --stream x:axis=1,hop=2 -o both.npy
+head -c 140 e.npy | tail -c 12 | npy one.npy '<f4' '1, 3'
+silent 'a fixed gate' run -q gate.qir x=x.npy --input-value e=one.npy --stream x:axis=1,hop=2 -o both.npy
+silent 'a fixed gate, window' run -q gate.qir x=x.npy --input-value e=one.npy -o two.npy
+same 'a fixed gate' two.npy both.npy
 case_of 'two inputs, neither' 1 data.count '' run -q two.qir x=x.npy e=five.npy --stream x:axis=1,hop=2 -o both.npy
 
 # Between passes: the same network in the end, or one that is calibrated on hops.
