@@ -302,15 +302,13 @@ as_joined(const qn_plan *p, const qn_plan_opts *o, qn_arena *tmp, const qn_plan 
 	return QN_OK;
 }
 
-/* Declines kernels until the plan is within the limits; *found: that came to pass. */
+/* Declines kernels of p until the plan, with the arena of its steps joined as p has it, is within the limits; *found:
+ * that came to pass. */
 static qn_status
-fit(const qn_plan *fast, const limits *l, const qn_plan_opts *o, choices *c, nearest *best,
+fit(const qn_plan *p, const limits *l, const qn_plan_opts *o, choices *c, nearest *best,
     qn_arena *tmp, bool *found)
 {
-	const qn_plan *p;
 	bool some = true;
-
-	QN_TRY(as_joined(fast, o, tmp, &p));
 
 	while (!is_within(p, l)) {
 		qn_plan *next;
@@ -326,7 +324,7 @@ fit(const qn_plan *fast, const limits *l, const qn_plan_opts *o, choices *c, nea
 		}
 		if (!some)
 			return QN_OK;
-		QN_TRY(qn_plan_with(fast, c->declined, tmp, &next));
+		QN_TRY(qn_plan_with(p, c->declined, tmp, &next));
 		QN_TRY(as_joined(next, o, tmp, &p));
 		note_tried(best, p, l, c);
 	}
@@ -360,7 +358,7 @@ balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 	if (is_within(joined, &l))
 		return QN_OK;
 	note_tried(&best, joined, &l, &some);
-	QN_TRY(fit(fast, &l, o, &some, &best, tmp, &found));
+	QN_TRY(fit(joined, &l, o, &some, &best, tmp, &found));
 	note_tried(&best, least, &l, &all);
 	*out = found ? some.declined : is_within(least, &l) ? all.declined : best.declined;
 	return QN_OK;

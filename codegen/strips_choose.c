@@ -88,9 +88,10 @@ join_one(search *s, bool *found)
 	return QN_OK;
 }
 
-/* Undoes the joins that do not make the arena smaller, and those of convolutions that do not by much. */
+/* Undoes the joins that do not make the arena smaller, and those of convolutions that do not by much and that an
+ * arena of at most `most` bytes (0: any) does without. */
 static qn_status
-keep_needed(search *s)
+keep_needed(search *s, size_t most)
 {
 	for (qn_id core = 1; core < s->plan->g->n && may_try(s); core++) {
 		qn_plan *p = NULL;
@@ -98,7 +99,8 @@ keep_needed(search *s)
 		if (s->join[core] == 0)
 			continue;
 		QN_TRY(try_rows(s, core, 0, &p));
-		if (p->scratch_bytes > s->best->scratch_bytes + (s->pool[core] ? 0 : LITTLE))
+		const bool wanted = s->pool[core] || (most > 0 && p->scratch_bytes > most);
+		if (p->scratch_bytes > s->best->scratch_bytes + (wanted ? 0 : LITTLE))
 			continue;
 		s->join[core] = 0;
 		s->best = p;
@@ -106,13 +108,13 @@ keep_needed(search *s)
 	return QN_OK;
 }
 
-/* As many rows at once, by powers of 2, as the arena, of at most `most` bytes if that can be, has room for. */
+/* As many rows at once, by powers of 2, as the arena has room for: of at most `most` bytes (0: any), or of the least. */
 static qn_status
 make_more_at_once(search *s, size_t most)
 {
 	const size_t bytes = s->best->scratch_bytes;
-	const size_t room =
-		bytes <= most && most < bytes + bytes / ROOM ? most : bytes + bytes / ROOM;
+	const size_t more = bytes + bytes / ROOM, within = most > bytes ? most : bytes;
+	const size_t room = most > 0 && within < more ? within : more;
 
 	for (int32_t rows = 2; may_try(s); rows *= 2) {
 		bool any = false;
@@ -153,7 +155,7 @@ qn_strips_choose(qn_plan **p, const qn_plan_opts *o, qn_arena *a)
 	while (found && status == QN_OK)
 		status = join_one(&s, &found);
 	if (status == QN_OK && s.best->scratch_bytes < (*p)->scratch_bytes) {
-		status = keep_needed(&s);
+		status = keep_needed(&s, o->max_arena);
 		if (status == QN_OK)
 			status = make_more_at_once(&s, o->max_arena);
 		if (status == QN_OK)

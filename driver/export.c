@@ -74,7 +74,7 @@ qn_export(qn_model *m, const char *path, qn_export_format format)
 	QN_TRY(QN_GIVEN(qn_model_ctx(m), path));
 	if ((int)format < 0 || (int)format > (int)QN_EXPORT_ENCODINGS_2)
 		return qn_report(m->env, QN_EUSAGE, "export.format", "format",
-				 "%d is no qn_export_format (expected QN_EXPORT_ONNX_QDQ to "
+				 "%d is not a qn_export_format (expected QN_EXPORT_ONNX_QDQ to "
 				 "QN_EXPORT_ENCODINGS_2)",
 				 (int)format);
 	return qn_guard_model(m, export_model, &c);

@@ -194,7 +194,7 @@ qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user)
 	QN_TRY(QN_GIVEN(qn_model_ctx(m), write));
 	if ((int)format < 0 || (int)format > (int)QN_FORMAT_DOT)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "format",
-				 "%d is no qn_format (expected QN_FORMAT_IR to QN_FORMAT_DOT)",
+				 "%d is not a qn_format (expected QN_FORMAT_IR to QN_FORMAT_DOT)",
 				 (int)format);
 	return qn_guard(qn_box(m)->ctx, print, &c);
 }

@@ -73,7 +73,7 @@ qn_onnx_repeat_stack(qn_onnx *o, const qn_onnx_repeat *r, uint32_t i, int64_t ax
 	if (r->steps == 0)
 		return qn_importer_refuse(
 			&o->im, "import.dim",
-			"there are no steps, so the shape of the result of a step is unknown");
+			"it runs no steps, so the shape of what a step gives is unknown");
 	for (int64_t k = 0; k < r->steps; k++) {
 		qn_id y = r->collected[(size_t)i * (size_t)r->most + (size_t)k];
 

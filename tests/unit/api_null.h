@@ -3,7 +3,7 @@
  * nothing; never read.
  *
  *   REFUSED("path", qn_load(ctx, NULL, &m))     QN_EUSAGE, one report: array.null, "path"
- *   SILENT(qn_load(NULL, path, &m))             QN_EUSAGE; there is no context to report to
+ *   SILENT(qn_load(NULL, path, &m))             QN_EUSAGE, without a report: that needs a context
  *   NOTHING(qn_model_name(NULL))                0 or NULL, no report
  *   REPORTED("g", qn_pat_expr(ctx, NULL, 1))    0 or NULL, and a report
  *

@@ -173,6 +173,28 @@ test_budget(void **state)
 	build_end(&b);
 }
 
+/* Less than a kilobyte is no reason to join convolutions, but a budget is. */
+static void
+test_little(void **state)
+{
+	(void)state;
+	for (size_t most = 0; most <= 900; most += 900) {
+		const qn_plan_opts how = {.target = qn_target_at(0), .max_arena = most};
+		qn_plan *p = NULL;
+		builder b;
+
+		build_begin(&b, "net", 1);
+		qn_id x = build_input(&b, "x", Q("1x6x6x8"));
+		x = expand(&b, "down", x, 2, Q("1x6x6x32"), Q("1x3x3x32"));
+		qn_graph_output(b.g, "y",
+				build_op(&b, QN_OP_exp, "exp", IDS(x), NULL, Q("1x3x3x32")));
+		build_check(&b, qn_plan_make(b.g, "net", &how, &b.arena, &p) == QN_OK);
+		assert_int_equal(p->scratch_bytes,
+				 (most == 0 ? 6 * 6 * 32 : 3 * 6 * 32) + 3 * 3 * 32);
+		build_end(&b);
+	}
+}
+
 /* Two blocks of one size: no single join makes the arena smaller, both together do. */
 static void
 test_two_peaks(void **state)
@@ -270,8 +292,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_joined),      cmocka_unit_test(test_joined_wide),
 		cmocka_unit_test(test_convolution), cmocka_unit_test(test_two_peaks),
-		cmocka_unit_test(test_budget),      cmocka_unit_test(test_read_twice),
-		cmocka_unit_test(test_no_gain),     cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_budget),      cmocka_unit_test(test_little),
+		cmocka_unit_test(test_read_twice),  cmocka_unit_test(test_no_gain),
+		cmocka_unit_test(test_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
