@@ -127,6 +127,7 @@ qn_emitter_init(qn_emitter *e, const qn_plan *p, qn_arena *a)
 	qn_map_init(&e->fields, a);
 	qn_buf_init(&e->args, a);
 	qn_buf_init(&e->run, a);
+	qn_buf_init(&e->repeats, a);
 	qn_buf_init(&e->reset, a);
 	qn_buf_init(&e->host, a);
 	qn_map_init(&e->host_ops, a);
@@ -233,8 +234,14 @@ qn_emit_step(qn_emitter *e, size_t i)
 void
 qn_emit_steps(qn_emitter *e)
 {
-	for (size_t i = 0; i < e->plan->nstep; i++)
+	size_t *at = QN_NEW(e->arena, size_t, e->plan->nstep + 1);
+
+	for (size_t i = 0; i < e->plan->nstep; i++) {
 		qn_emit_step(e, i);
+		at[i + 1] = e->run.n;
+	}
+	if (!e->rom) /* their tables would have to lie there, too */
+		qn_emit_repeats(e, at);
 	qn_emit_output_copies(e);
 	qn_emit_reset(e);
 }

@@ -164,15 +164,17 @@ qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows)
 }
 
 void
-qn_emit_windows(const qn_emitter *e, qn_buf *b)
+qn_emit_windows(const qn_emitter *e, const char *text, size_t n, qn_buf *b)
 {
-	qn_family f;
+	for (qn_family f = QN_FAMILY_s8; f < QN_NFAMILY; f++) {
+		qn_buf name;
 
-	for (f = QN_FAMILY_s8; f < QN_NFAMILY; f++)
-		if (e->window[f] > 0)
-			qn_buff(b,
-				"\tconst %s *rows%s[%lld]; /* the rows that a window covers */\n",
-				stored[f], tokens[OTHER].name[f], (long long)e->window[f]);
+		qn_buf_init(&name, e->arena);
+		qn_buff(&name, "rows%s", tokens[OTHER].name[f]);
+		if (e->window[f] > 0 && qn_code_has_word(text, n, qn_buf_str(&name)))
+			qn_buff(b, "\tconst %s *%s[%lld]; /* the rows that a window covers */\n",
+				stored[f], qn_buf_str(&name), (long long)e->window[f]);
+	}
 }
 
 const char *

@@ -9,6 +9,7 @@ need_kernels(qn_emitter *e)
 
 	qn_pieces_need(p, qn_buf_str(&e->args), e->args.n);
 	qn_pieces_need(p, qn_buf_str(&e->run), e->run.n);
+	qn_pieces_need(p, qn_buf_str(&e->repeats), e->repeats.n);
 	qn_pieces_need(p, qn_buf_str(&e->reset), e->reset.n);
 	qn_pieces_need(p, qn_buf_str(&e->host), e->host.n);
 }
@@ -23,17 +24,23 @@ mentions(qn_emitter *e, const char *prefix)
 			return true;
 	}
 	return qn_text_mentions(qn_buf_str(&e->run), e->run.n, prefix) ||
+	       qn_text_mentions(qn_buf_str(&e->repeats), e->repeats.n, prefix) ||
 	       qn_text_mentions(qn_buf_str(&e->reset), e->reset.n, prefix);
 }
 
-/* What a host's function uses is not known; it may count on string.h. */
+/* What a host's function uses is not known; it may count on string.h, which has no offsetof. */
 static void
 put_includes(qn_emitter *e, qn_buf *b)
 {
-	if (e->host.n > 0 || mentions(e, "mem"))
-		qn_buf_puts(b, "#include <string.h>\n\n");
-	else if (mentions(e, "NULL") || qn_text_mentions(qn_buf_str(&e->args), e->args.n, "NULL"))
-		qn_buf_puts(b, "#include <stddef.h>\n\n");
+	const bool text = e->host.n > 0 || mentions(e, "mem"), offsets = mentions(e, "offsetof");
+	const bool null =
+		mentions(e, "NULL") || qn_text_mentions(qn_buf_str(&e->args), e->args.n, "NULL");
+
+	if (offsets || (null && !text))
+		qn_buf_puts(b, "#include <stddef.h>\n");
+	if (text)
+		qn_buf_puts(b, "#include <string.h>\n");
+	qn_buf_puts(b, text || offsets || null ? "\n" : "");
 }
 
 /* Where networks share a C file, the first one has the text. */
@@ -206,11 +213,12 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 	qn_buf_pass(b, qn_buf_str(&e->args), e->args.n);
 	put_checks(e, b);
 	qn_emit_reset_function(e, b);
+	qn_buf_pass(b, qn_buf_str(&e->repeats), e->repeats.n);
 	qn_buff(b, "\nvoid\n%s_run(%svoid *scratch, const %s_inputs *in, %s_outputs *out)\n{\n",
 		name, qn_emit_state_parameter(e), name, name);
 	if (e->uses_scratch)
 		qn_buf_puts(b, "\tint8_t *const s = (int8_t *)scratch;\n");
-	qn_emit_windows(e, b);
+	qn_emit_windows(e, qn_buf_str(&e->run), e->run.n, b);
 	if (!e->uses_scratch)
 		qn_buf_puts(b, "\n\t(void)scratch;\n");
 	if (!e->uses_in)

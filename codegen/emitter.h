@@ -55,6 +55,7 @@ typedef struct qn_emitter {
 	size_t ntext, text_cap;
 	qn_hashes by_text;          /* their places in the list, counted from 1 */
 	qn_buf run;                 /* the statements of NAME_run */
+	qn_buf repeats;             /* the functions for steps that are repeated */
 	size_t body;                /* of them, where those of the loop that began last begin */
 	qn_buf reset;               /* the statements of NAME_reset */
 	qn_buf host;                /* the integer functions of custom operators */
@@ -191,6 +192,12 @@ void qn_emit_word_names(const qn_emitter *e, qn_buf *b);
 void qn_emit_word_order(const qn_emitter *e, qn_buf *b);
 void qn_emit_words(const qn_constant *c, qn_buf *b);
 
+/* ---- steps that are repeated (emit_repeats.c) ---- */
+
+/* Moves them from e->run to functions in e->repeats.  at: where the statements of each step begin in e->run, which ends
+ * with those of the last one; one more than steps. */
+void qn_emit_repeats(qn_emitter *e, const size_t *at);
+
 /* ---- constants in program memory (emit_rom.c) ---- */
 
 /* "QN_ROM " where constants lie there, else nothing. */
@@ -229,8 +236,8 @@ const char *qn_emit_name(qn_emitter *e, const qn_step *s, const char *text);
 const char *qn_emit_row_type(const qn_emitter *e, const qn_step *s);
 /* The step's kernel looks at that many rows at once. */
 void qn_emit_window(qn_emitter *e, const qn_step *s, int64_t rows);
-/* The declarations of the arrays of row pointers. */
-void qn_emit_windows(const qn_emitter *e, qn_buf *b);
+/* The declarations of the arrays of row pointers that statements mention. */
+void qn_emit_windows(const qn_emitter *e, const char *text, size_t n, qn_buf *b);
 
 /* ---- values (emit_value.c) ---- */
 

@@ -140,9 +140,8 @@ past_inert(const char *s, const char *end)
 	return s < end ? s + 1 : end;
 }
 
-/* The next identifier or number from *s on, which then stands after it; NULL when there is none. */
-static const char *
-next_word(const char **s, const char *end)
+const char *
+qn_code_word(const char **s, const char *end)
 {
 	while (*s < end) {
 		const char *begin = past_inert(*s, end);
@@ -167,9 +166,20 @@ qn_text_mentions(const char *text, size_t n, const char *prefix)
 {
 	const char *s = text, *end = text + n, *word;
 
-	while ((word = next_word(&s, end)) != NULL)
+	while ((word = qn_code_word(&s, end)) != NULL)
 		if ((size_t)(s - word) >= strlen(prefix) &&
 		    strncmp(word, prefix, strlen(prefix)) == 0)
+			return true;
+	return false;
+}
+
+bool
+qn_code_has_word(const char *text, size_t n, const char *word)
+{
+	const char *s = text, *end = text + n, *w;
+
+	while ((w = qn_code_word(&s, end)) != NULL)
+		if ((size_t)(s - w) == strlen(word) && memcmp(w, word, strlen(word)) == 0)
 			return true;
 	return false;
 }
@@ -179,7 +189,7 @@ qn_pieces_need(qn_pieces *p, const char *text, size_t n)
 {
 	const char *s = text, *end = text + n, *word;
 
-	while ((word = next_word(&s, end)) != NULL) {
+	while ((word = qn_code_word(&s, end)) != NULL) {
 		const size_t *i = qn_map_get(&p->by_name, word, (size_t)(s - word));
 
 		if (i == NULL || p->item[*i].needed)

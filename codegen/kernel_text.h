@@ -44,8 +44,14 @@ void qn_pieces_add(qn_pieces *p, const char *const *line, size_t nline);
  * and literals do not count. */
 void qn_pieces_need(qn_pieces *p, const char *text, size_t n);
 
+/* The next identifier or number from *s on, which then stands after it; NULL when there is none before the end.
+ * Comments and literals are passed. */
+const char *qn_code_word(const char **s, const char *end);
+
 /* Whether an identifier of the text begins so; comments and literals do not count. */
 bool qn_text_mentions(const char *text, size_t n, const char *prefix);
+/* Whether one of them is this word. */
+bool qn_code_has_word(const char *text, size_t n, const char *word);
 
 /* NULL when there is none. */
 const qn_piece *qn_pieces_find(const qn_pieces *p, const char *name);
