@@ -20,6 +20,7 @@ typedef struct qn_llm_arch {
 	const char *in_gguf; /* the name in GGUF files; NULL: the same */
 	bool pairs;    /* in a GGUF file elements 2i and 2i+1 rotate together; else i and i + n/2 */
 	bool qkv_bias; /* queries, keys and values have biases */
+	bool qk_norm;  /* each head of queries and keys has a norm, before it rotates */
 	bool gelu;     /* of the gate, with tanh; else silu */
 	bool scaled;   /* embeddings are multiplied by the root of their length */
 	bool norm_plus_1; /* Hugging Face stores the weights of norms minus 1 */
@@ -54,6 +55,8 @@ typedef enum qn_llm_role {
 	QN_LLM_Q,
 	QN_LLM_K,
 	QN_LLM_V,
+	QN_LLM_Q_NORM,
+	QN_LLM_K_NORM,
 	QN_LLM_ATTN_OUTPUT,
 	QN_LLM_FFN_NORM,
 	QN_LLM_GATE,
@@ -67,6 +70,8 @@ typedef enum qn_llm_role {
 bool qn_llm_is_tied(qn_llm *l);
 /* Whether the file says that it is of one of the architectures, which is that of l then. */
 bool qn_llm_is_known(qn_llm *l);
+/* Sets it; llm.key, llm.architecture: lists those that there are. */
+qn_status qn_llm_take_arch(qn_llm *l) QN_MUST_CHECK;
 /* Fills l from the file's properties and its context from the caller's.  Ids: llm.architecture, llm.key, llm.value. */
 qn_status qn_llm_configure(qn_llm *l) QN_MUST_CHECK;
 

@@ -12,13 +12,6 @@
 #include "import/llm.h"
 #include "ir/diag.h"
 
-static const qn_llm_arch archs[] = {
-	{.name = "llama", .pairs = true},
-	{.name = "mistral", .in_gguf = "llama", .pairs = true},
-	{.name = "qwen2", .qkv_bias = true},
-	{.name = "gemma", .gelu = true, .scaled = true, .norm_plus_1 = true},
-};
-
 typedef struct key_row {
 	const char *gguf, *hugging_face; /* NULL: such files have no such key */
 	size_t offset;                   /* of the member of qn_llm */
@@ -151,49 +144,6 @@ take_key(qn_llm *l, const key_row *row)
 				   qn_property_json(l->im.scratch, p), ""));
 	*(int64_t *)to = (int64_t)n;
 	return QN_OK;
-}
-
-static const char *
-arch_key(const qn_llm *l)
-{
-	return l->hugging_face ? "model_type" : "general.architecture";
-}
-
-bool
-qn_llm_is_known(qn_llm *l)
-{
-	const qn_property *p = qn_archive_value(&l->file, arch_key(l));
-	const char *s = NULL;
-	size_t n = 0;
-
-	if (p == NULL || !qn_property_string(p, &s, &n))
-		return false;
-	for (size_t i = 0; i < QN_COUNT(archs) && l->arch == NULL; i++)
-		if (strlen(archs[i].name) == n && memcmp(archs[i].name, s, n) == 0)
-			l->arch = &archs[i];
-	return l->arch != NULL;
-}
-
-/* The architecture's row; lists them when there is none. */
-static qn_status
-take_arch(qn_llm *l)
-{
-	const qn_property *p = qn_archive_value(&l->file, arch_key(l));
-	qn_buf b;
-
-	if (qn_llm_is_known(l))
-		return QN_OK;
-	if (p == NULL || p->array || p->type != QN_VALUE_STRING)
-		return refuse(l, "llm.key", arch_key(l),
-			      "missing key: the file does not say which network its tensors are "
-			      "of; quern tensors lists them");
-	qn_buf_init(&b, l->im.scratch);
-	for (size_t i = 0; i < QN_COUNT(archs); i++)
-		qn_buff(&b, "%s%s", i > 0 ? ", " : "", archs[i].name);
-	return qn_report(l->im.m->env, QN_EUNSUPPORTED, "llm.architecture", l->im.file,
-			 "unsupported architecture %s (supported: %s); quern tensors and quern "
-			 "convert read its tensors",
-			 qn_property_json(l->im.scratch, p), qn_buf_str(&b));
 }
 
 static void
@@ -374,7 +324,7 @@ qn_llm_configure(qn_llm *l)
 {
 	qn_status status = QN_OK;
 
-	QN_TRY(take_arch(l));
+	QN_TRY(qn_llm_take_arch(l));
 	QN_TRY(qn_llm_check_network(l));
 	for (size_t i = 0; i < QN_COUNT(keys); i++) {
 		const qn_status s = take_key(l, &keys[i]);

@@ -97,7 +97,9 @@ put_tensors(qn_llm *l, qn_archive_data *out)
 	for (int role = 0; role < QN_LLM_NROLE; role++) {
 		const int64_t blocks = qn_llm_in_blocks((qn_llm_role)role) ? l->blocks : 1;
 
-		if (role == QN_LLM_ROPE_FACTORS || (role == QN_LLM_OUTPUT && tied))
+		const bool of_heads = role == QN_LLM_Q_NORM || role == QN_LLM_K_NORM;
+		if (role == QN_LLM_ROPE_FACTORS || (role == QN_LLM_OUTPUT && tied) ||
+		    (of_heads && !l->arch->qk_norm))
 			continue;
 		for (int64_t b = 0; b < blocks; b++)
 			for (size_t k = 0; k < QN_COUNT(suffixes); k++)

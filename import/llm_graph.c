@@ -9,7 +9,7 @@
 
 enum {
 	SHARED = 4,
-	BLOCK_IN = 3 + SHARED + 13,
+	BLOCK_IN = 3 + SHARED + 15,
 	MOST_TABLE = 1 << 24, /* elements of the cosines of all positions, and of the sines */
 	TABLE_NODES = 24      /* that @rotary_tables and @llm_start compute of them, at most */
 };
@@ -37,6 +37,13 @@ bias(qn_llm *l, qn_llm_role role, int64_t block, int64_t n)
 	return must || qn_llm_has(l, role, block, ".bias")
 		       ? qn_llm_vector(l, role, block, ".bias", n)
 		       : 0;
+}
+
+/* The weights of the norm of each head; 0: it has none. */
+static qn_id
+head_norm(qn_llm *l, qn_llm_role role, int64_t block)
+{
+	return l->arch->qk_norm ? qn_llm_vector(l, role, block, ".weight", l->head_dim) : 0;
 }
 
 static qn_lib_attr
@@ -121,6 +128,8 @@ block_operands(qn_llm *l, int64_t block, qn_id x, const cache *c, const qn_id *s
 		bias(l, QN_LLM_K, block, kv),
 		qn_llm_matrix(l, QN_LLM_V, block, kv, w),
 		bias(l, QN_LLM_V, block, kv),
+		head_norm(l, QN_LLM_Q_NORM, block),
+		head_norm(l, QN_LLM_K_NORM, block),
 		qn_llm_matrix(l, QN_LLM_ATTN_OUTPUT, block, w, q),
 		bias(l, QN_LLM_ATTN_OUTPUT, block, w),
 		qn_llm_vector(l, QN_LLM_FFN_NORM, block, ".weight", w),

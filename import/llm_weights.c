@@ -22,6 +22,8 @@ static const struct {
 	[QN_LLM_Q] = {"blk.%.attn_q", "model.layers.%.self_attn.q_proj"},
 	[QN_LLM_K] = {"blk.%.attn_k", "model.layers.%.self_attn.k_proj"},
 	[QN_LLM_V] = {"blk.%.attn_v", "model.layers.%.self_attn.v_proj"},
+	[QN_LLM_Q_NORM] = {"blk.%.attn_q_norm", "model.layers.%.self_attn.q_norm"},
+	[QN_LLM_K_NORM] = {"blk.%.attn_k_norm", "model.layers.%.self_attn.k_norm"},
 	[QN_LLM_ATTN_OUTPUT] = {"blk.%.attn_output", "model.layers.%.self_attn.o_proj"},
 	[QN_LLM_FFN_NORM] = {"blk.%.ffn_norm", "model.layers.%.post_attention_layernorm"},
 	[QN_LLM_GATE] = {"blk.%.ffn_gate", "model.layers.%.mlp.gate_proj"},

@@ -89,5 +89,5 @@ mkdir folder
 echo '{"model_type": "bert"}' >folder/config.json
 case_of no-tensors 1 file.open 'model.safetensors' inspect folder
 printf '\002\000\000\000\000\000\000\000{}' >folder/model.safetensors
-case_of architecture 3 llm.architecture '"bert"|llama, mistral, qwen2, gemma' inspect folder
+case_of architecture 3 llm.architecture '"bert"|llama, mistral, qwen2, qwen3, gemma' inspect folder
 finish

@@ -218,6 +218,10 @@ llm_tensors(llm_writer *w)
 			llm_add(w, i, "attn_k.bias", "self_attn.k_proj.bias", 0, kv);
 			llm_add(w, i, "attn_v.bias", "self_attn.v_proj.bias", 0, kv);
 		}
+		if (strcmp(w->f->arch, "qwen3") == 0) {
+			llm_add(w, i, "attn_q_norm.weight", "self_attn.q_norm.weight", 0, head);
+			llm_add(w, i, "attn_k_norm.weight", "self_attn.k_norm.weight", 0, head);
+		}
 		llm_add(w, i, "attn_output.weight", "self_attn.o_proj.weight", width, q);
 		llm_add(w, i, "ffn_norm.weight", "post_attention_layernorm.weight", 0, width);
 		llm_add(w, i, "ffn_gate.weight", "mlp.gate_proj.weight", hidden, width);

@@ -18,7 +18,8 @@
 #include "quern/layout.h"
 
 typedef struct plain_block {
-	const float *attn_norm, *q, *k, *v, *q_bias, *k_bias, *v_bias, *attn_output;
+	const float *attn_norm, *q, *k, *v, *q_bias, *k_bias, *v_bias, *q_norm, *k_norm;
+	const float *attn_output;
 	const float *ffn_norm, *gate, *up, *down;
 	double *keys, *values; /* [context][kv_heads * head_dim] */
 } plain_block;
@@ -74,6 +75,8 @@ plain_block_open(const qn_archive *x, const plain_llm *m, int i, plain_block *b)
 	b->q_bias = plain_tensor(x, i, "attn_q.bias");
 	b->k_bias = plain_tensor(x, i, "attn_k.bias");
 	b->v_bias = plain_tensor(x, i, "attn_v.bias");
+	b->q_norm = plain_tensor(x, i, "attn_q_norm.weight");
+	b->k_norm = plain_tensor(x, i, "attn_k_norm.weight");
 	b->attn_output = plain_tensor(x, i, "attn_output.weight");
 	b->ffn_norm = plain_tensor(x, i, "ffn_norm.weight");
 	b->gate = plain_tensor(x, i, "ffn_gate.weight");
@@ -131,14 +134,22 @@ plain_llm_close(plain_llm *m)
 }
 
 static void
-plain_norm(const plain_llm *m, const double *x, const float *w, double *y)
+plain_norm(const plain_llm *m, int n, const double *x, const float *w, double *y)
 {
 	double sum = 0;
 
-	for (int i = 0; i < m->width; i++)
+	for (int i = 0; i < n; i++)
 		sum += x[i] * x[i];
-	for (int i = 0; i < m->width; i++)
-		y[i] = x[i] / sqrt(sum / m->width + m->epsilon) * (double)w[i];
+	for (int i = 0; i < n; i++)
+		y[i] = x[i] / sqrt(sum / n + m->epsilon) * (double)w[i];
+}
+
+/* In place, of each head; w NULL: none. */
+static void
+plain_head_norms(const plain_llm *m, double *x, int heads, const float *w)
+{
+	for (int h = 0; h < heads && w != NULL; h++)
+		plain_norm(m, m->head_dim, x + h * m->head_dim, w, x + h * m->head_dim);
 }
 
 static void
@@ -202,10 +213,12 @@ plain_attention(const plain_llm *m, const plain_block *b, double *x, double *t)
 	const int of_q = m->heads * m->head_dim, of_kv = m->kv_heads * m->head_dim;
 	double *n = t, *q = n + m->width, *y = q + of_q, *z = y + of_q;
 
-	plain_norm(m, x, b->attn_norm, n);
+	plain_norm(m, m->width, x, b->attn_norm, n);
 	plain_linear(b->q, b->q_bias, n, of_q, m->width, q);
 	plain_linear(b->k, b->k_bias, n, of_kv, m->width, b->keys + m->position * of_kv);
 	plain_linear(b->v, b->v_bias, n, of_kv, m->width, b->values + m->position * of_kv);
+	plain_head_norms(m, q, m->heads, b->q_norm);
+	plain_head_norms(m, b->keys + m->position * of_kv, m->kv_heads, b->k_norm);
 	plain_rotate(m, q, m->heads);
 	plain_rotate(m, b->keys + m->position * of_kv, m->kv_heads);
 	for (int h = 0; h < m->heads; h++)
@@ -221,7 +234,7 @@ plain_feed(const plain_llm *m, const plain_block *b, double *x, double *t)
 	const int gelu = strcmp(m->arch, "gemma") == 0;
 	double *n = t, *g = n + m->width, *u = g + m->hidden, *z = u + m->hidden;
 
-	plain_norm(m, x, b->ffn_norm, n);
+	plain_norm(m, m->width, x, b->ffn_norm, n);
 	plain_linear(b->gate, NULL, n, m->hidden, m->width, g);
 	plain_linear(b->up, NULL, n, m->hidden, m->width, u);
 	for (int i = 0; i < m->hidden; i++) {
@@ -248,7 +261,7 @@ plain_llm_step(plain_llm *m, int token, double *logits)
 		plain_attention(m, &m->block[i], x, t);
 		plain_feed(m, &m->block[i], x, t);
 	}
-	plain_norm(m, x, m->norm, t);
+	plain_norm(m, m->width, x, m->norm, t);
 	plain_linear(m->output != NULL ? m->output : m->embedding, NULL, t, m->vocab, m->width,
 		     logits);
 	m->position = (m->position + 1) % m->context;

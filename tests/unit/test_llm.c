@@ -80,6 +80,8 @@ static const llm_file networks[] = {
 	{.arch = "qwen2", .bias = 1},
 	{.arch = "qwen2", .bias = 1, .shards = 1},
 	{.arch = "qwen2", .bias = 1, .form = "q5_0", .tied = 1},
+	{.arch = "qwen3", .head_dim = 12},
+	{.arch = "qwen3", .bias = 1, .tied = 1, .form = "q8_0"},
 	{.arch = "gemma", .head_dim = 16, .tied = 1},
 	{.arch = "gemma", .head_dim = 16, .tied = 1, .form = "q8_0"},
 };

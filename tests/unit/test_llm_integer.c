@@ -93,6 +93,7 @@ all_forms(void **state)
 		{.arch = "llama", .form = "q5_1", .flat = "ffn_down"},
 		{.arch = "llama", .form = "q2_K", .flat = "output"},
 		{.arch = "qwen2", .bias = 1, .form = "q8_0"},
+		{.arch = "qwen3", .form = "q8_0"},
 		{.arch = "gemma", .tied = 1, .form = "q4_K"},
 	};
 	char folder[] = "/tmp/quern-llm-XXXXXX", path[64];

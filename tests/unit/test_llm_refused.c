@@ -11,7 +11,7 @@ static const struct {
 	llm_file file;
 	const char *id, *text;
 } refused[] = {
-	{{.arch = "falcon"}, "llm.architecture", "supported: llama, mistral, qwen2, gemma"},
+	{{.arch = "falcon"}, "llm.architecture", "supported: llama, mistral, qwen2, qwen3, gemma"},
 	{{.arch = "llama", .drop = "general.architecture"}, "llm.key", "quern tensors"},
 	{{.arch = "llama", .drop = "llama.block_count"}, "llm.key", "missing key"},
 	{{.arch = "llama", .drop = "llama.attention.layer_norm_rms_epsilon"}, "llm.key", "missing"},
@@ -64,6 +64,9 @@ static const struct {
 	{{.arch = "llama", .extra = "blk.0.attn_q_norm.weight"}, "llm.unused", "attn_q_norm"},
 	{{.arch = "llama", .drop = "blk.1.ffn_up.weight"}, "llm.tensor", "blk.1.ffn_up.weight"},
 	{{.arch = "qwen2"}, "llm.tensor", "blk.0.attn_q.bias"},
+	{{.arch = "qwen3", .drop = "blk.1.attn_k_norm.weight"},
+	 "llm.tensor",
+	 "blk.1.attn_k_norm.weight"},
 	{{.arch = "llama", .width = 28}, "llm.value", "attention.head_count"},
 	{{.arch = "llama", .key = "llama.expert_count", .value = "8"},
 	 "llm.value",
