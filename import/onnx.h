@@ -70,6 +70,7 @@ typedef struct qn_onnx {
 	qn_map functions;                     /* "domain/name" -> qn_onnx_function */
 	qn_onnx_scope *scope;
 	bool keeps_quantized; /* the file quantizes activations, and its parameters are wanted */
+	bool unsliced;        /* the loop that is read cannot be one: of onnx_loop_slice.c */
 	uint64_t nodes;       /* converted so far, those of functions at each call */
 	qn_map sums;          /* of onnx_integer_product.c: qn_id -> what is known of the value */
 	qn_map scales; /* of onnx_dynamic.c: qn_id -> the scale of run time that the value is */
@@ -260,8 +261,10 @@ void qn_onnx_nodes(qn_onnx *o, size_t n, struct Onnx__NodeProto *const *node);
 /* The nodes of a body with its inputs (at most as many as it has) and outputs, as If and Loop take one. */
 void qn_onnx_body(qn_onnx *o, const struct Onnx__GraphProto *g, uint32_t nin, const qn_id *in,
 		  uint32_t nout, qn_id *out);
-/* Gather by the number of the step of a loop (onnx_loop.c): the slice of the step; 0: the node is another one. */
-qn_id qn_onnx_step_slice(qn_onnx *o, const qn_onnx_node *n, int64_t axis);
+/* Gather and Slice by the number of the step of a loop (onnx_loop_slice.c): what the step reads.  0, false: the node is
+ * another one.  A Slice that differs between steps in another way sets o->unsliced, and its result means nothing. */
+qn_id qn_onnx_step_gather(qn_onnx *o, const qn_onnx_node *n, int64_t axis);
+bool qn_onnx_step_part(qn_onnx *o, const qn_onnx_node *n, qn_id *out);
 /* Whether a value is a sequence; whether an operator takes such values (onnx_sequence.c). */
 bool qn_onnx_is_list(const qn_onnx *o, qn_id x);
 bool qn_onnx_takes_lists(const char *op);

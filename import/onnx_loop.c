@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* onnx_loop.c - Loop, whose number of steps must be known before a run, as must be whether another step follows.
  *
- *   Loop(28, true, h) { …Gather(x, i)… }    a loop (ir/loops.h): i, the number of the step, only says which slice is read
+ *   Loop(28, true, h) { …Gather(x, i)… }    a loop (ir/loops.h): i, the number of the step, only says which slice is
+ *                                           read (onnx_loop_slice.c)
  *   Loop(3, true, x) { …x * i… }            the nodes of the body three times: what they do with an integer may
  *                                           have to be known while reading
  *
@@ -157,6 +158,15 @@ end_loop(const qn_loop_body *b, qn_onnx_repeat *r, qn_importer_steps *s, qn_id *
 					 : r->in[2 + i];
 }
 
+/* The number of the step as a counter of this type. */
+static qn_id
+number_as(qn_onnx *o, qn_id number, const qn_type *type)
+{
+	const qn_id x = qn_importer_cast(&o->im, number, type->elem->plain);
+
+	return type->rank > 0 ? qn_importer_expand_dim(&o->im, x, 0) : x;
+}
+
 /* False, and nothing was reported: the steps have to be read one by one.  What was made of the body no output needs. */
 static bool
 as_loop(qn_onnx *o, const qn_onnx_node *n, qn_onnx_repeat *r, int64_t most, qn_id *out)
@@ -190,40 +200,17 @@ as_loop(qn_onnx *o, const qn_onnx_node *n, qn_onnx_repeat *r, int64_t most, qn_i
 		if (b.state[i] == QN_LOOP_CARRIED)
 			in[2 + i] = r->in[2 + i] = qn_importer_steps_carry(&s, n->in[2 + i]);
 		else if (b.is_number[i])
-			in[2 + i] = qn_importer_cast(&o->im, s.number,
-						     qn_onnx_type(o, n->in[2 + i])->elem->plain);
+			in[2 + i] = number_as(o, s.number, qn_onnx_type(o, n->in[2 + i]));
 	memset(r->out, 0, nout * sizeof r->out[0]);
+	o->unsliced = false;
 	qn_onnx_body(o, &part, 2 + r->nstate, in, nout, r->out);
 	const bool failed = o->im.problems > r->problems;
-	if (failed || !repeats(&b, r)) {
+	if (failed || o->unsliced || !repeats(&b, r)) {
 		o->im.loop = s.outer;
 		return failed;
 	}
 	end_loop(&b, r, &s, out);
 	return true;
-}
-
-qn_id
-qn_onnx_step_slice(qn_onnx *o, const qn_onnx_node *n, int64_t axis)
-{
-	const qn_graph *g = o->im.g;
-	const qn_node *index = qn_graph_node(g, n->in[1]);
-	const qn_type *x = qn_onnx_type(o, n->in[0]);
-	int32_t at;
-
-	while (index->op == QN_OP_cast && (index->type->elem->plain == QN_PLAIN_i32 ||
-					   index->type->elem->plain == QN_PLAIN_i64))
-		index = qn_graph_node(g, index->in[0]);
-	if (o->im.loop == 0 || index != qn_graph_node(g, o->im.loop) || n->in[0] >= o->im.loop ||
-	    axis >= x->rank || axis < -x->rank)
-		return 0;
-	at = (int32_t)(axis < 0 ? axis + x->rank : axis);
-	const int64_t steps = index->attr->loop.count;
-	const qn_id all =
-		x->dim[at] > steps ? qn_importer_slice(&o->im, n->in[0], at, 0, steps) : n->in[0];
-	qn_importer_steps s = {.im = &o->im, .count = steps, .number = o->im.loop};
-
-	return x->dim[at] >= steps ? qn_importer_steps_slice(&s, all, at, false) : 0;
 }
 
 /* ---- the operator ---- */

@@ -63,7 +63,9 @@ state_of(const qn_loop_body *b, uint32_t k)
 	if (qn_importer_known(&b->o->im, first) == NULL ||
 	    qn_elem_is_float(qn_onnx_type(b->o, first)->elem))
 		return QN_LOOP_CARRIED;
-	return qn_onnx_type(b->o, first)->rank == 0 ? QN_LOOP_COUNTS : QN_LOOP_OTHER;
+	return qn_type_count(qn_onnx_type(b->o, first)) == 1 && qn_onnx_type(b->o, first)->rank <= 1
+		       ? QN_LOOP_COUNTS
+		       : QN_LOOP_OTHER;
 }
 
 /* Of nodes in their order; what comes before its operand's is left as it is. */
@@ -209,7 +211,7 @@ qn_loop_body_counts(const qn_loop_body *b, const Onnx__GraphProto *part)
 
 /* Values of the body that are integers which are known in each step. */
 typedef struct counters {
-	qn_map names; /* -> &number: the number of the step; &other: it may not be used at all */
+	qn_map names; /* -> &number: follows from that of the step; &other: it may not be used at all */
 	char number, other;
 } counters;
 
@@ -219,40 +221,15 @@ is_none(void *user, const char *name)
 	return name[0] == '\0' || qn_map_gets(&((counters *)user)->names, name) == NULL;
 }
 
-/* Whether a node gives the integer that it reads: other types may not hold it. */
+/* Whether a Cast gives the integer that it reads: other types may not hold it. */
 static bool
-is_same_integer(const Onnx__NodeProto *p)
+is_integer_cast(const Onnx__NodeProto *p)
 {
-	if (is_op(p, "Identity"))
-		return true;
 	for (size_t k = 0; k < p->n_attribute; k++)
 		if (strcmp(text(p->attribute[k]->name), "to") == 0)
 			return p->attribute[k]->i == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 ||
 			       p->attribute[k]->i == ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
 	return false;
-}
-
-static void
-name_counters(const qn_loop_body *b, const Onnx__GraphProto *part, counters *c)
-{
-	qn_map_init(&c->names, b->o->im.scratch);
-	qn_map_puts(&c->names, b->body->input[0]->name, &c->number);
-	for (uint32_t k = 0; k < b->nstate; k++) {
-		const char *name = b->body->input[STATES + k]->name;
-
-		if (b->state[k] == QN_LOOP_COUNTS && is_none(c, name))
-			qn_map_puts(&c->names, name, b->is_number[k] ? &c->number : &c->other);
-	}
-	for (size_t i = 0; i < part->n_node; i++) {
-		const Onnx__NodeProto *p = part->node[i];
-
-		if ((is_op(p, "Identity") || is_op(p, "Cast")) && p->n_input == 1 &&
-		    p->n_output == 1 && p->output[0][0] != '\0' && !is_none(c, p->input[0]) &&
-		    is_none(c, p->output[0]))
-			qn_map_puts(&c->names, p->output[0],
-				    is_same_integer(p) ? qn_map_gets(&c->names, p->input[0])
-						       : &c->other);
-	}
 }
 
 /* The value from outside of the body that `name` is in each step, 0: none. */
@@ -268,13 +245,84 @@ from_outside(const qn_loop_body *b, const char *name)
 	return maker_of(b, name) == NULL ? qn_onnx_value(b->o, name, &known) : 0;
 }
 
+/* Whether a value is the same integers in all steps: a constant in the body, or from outside of it. */
+static bool
+is_fixed(const qn_loop_body *b, const char *name)
+{
+	const Onnx__NodeProto *maker = maker_of(b, qn_loop_body_origin(b, name));
+	const qn_id x = maker == NULL ? from_outside(b, name) : 0;
+
+	for (size_t i = 0; i < b->body->n_initializer; i++)
+		if (strcmp(text(b->body->initializer[i]->name), name) == 0)
+			return true;
+	return (maker != NULL && is_op(maker, "Constant")) ||
+	       (x != 0 && !qn_onnx_is_list(b->o, x) && qn_importer_known(&b->o->im, x) != NULL);
+}
+
+/* Operators whose result is a line over the steps where their operands are that or fixed (onnx_loop_slice.c). */
+static const char *const of_lines[] = {"Identity", "Cast",      "Add",     "Sub",     "Mul",
+				       "Neg",      "Unsqueeze", "Squeeze", "Reshape", "Flatten"};
+
+/* What the result of a node is, NULL: no counter. */
+static char *
+counter_made(const qn_loop_body *b, const Onnx__NodeProto *p, counters *c)
+{
+	char *made = NULL;
+	bool line = false;
+
+	if (p->n_output != 1 || p->output[0][0] == '\0' || !is_none(c, p->output[0]))
+		return NULL;
+	for (size_t i = 0; i < QN_COUNT(of_lines); i++)
+		line = line || is_op(p, of_lines[i]);
+	for (size_t i = 0; i < p->n_input && line; i++) {
+		if (is_none(c, p->input[i])) {
+			line = p->input[i][0] == '\0' || is_fixed(b, p->input[i]);
+			continue;
+		}
+		if (made != &c->other)
+			made = qn_map_gets(&c->names, p->input[i]);
+	}
+	if (!line)
+		return NULL;
+	return made != NULL && is_op(p, "Cast") && !is_integer_cast(p) ? &c->other : made;
+}
+
+static void
+name_counters(const qn_loop_body *b, const Onnx__GraphProto *part, counters *c)
+{
+	qn_map_init(&c->names, b->o->im.scratch);
+	qn_map_puts(&c->names, b->body->input[0]->name, &c->number);
+	for (uint32_t k = 0; k < b->nstate; k++) {
+		const char *name = b->body->input[STATES + k]->name;
+
+		if (b->state[k] == QN_LOOP_COUNTS && is_none(c, name))
+			qn_map_puts(&c->names, name, b->is_number[k] ? &c->number : &c->other);
+	}
+	for (size_t i = 0; i < part->n_node; i++) {
+		char *made = counter_made(b, part->node[i], c);
+
+		if (made != NULL)
+			qn_map_puts(&c->names, part->node[i]->output[0], made);
+	}
+}
+
+static bool
+is_number(counters *c, const char *name)
+{
+	return name[0] != '\0' && qn_map_gets(&c->names, name) == &c->number;
+}
+
 /* Whether a node reads a slice of a value from outside of the body, but not an integer that may have to be known. */
 static bool
 is_slice(const qn_loop_body *b, const Onnx__NodeProto *p, counters *c)
 {
-	if (!is_op(p, "Gather") || p->n_input != 2 || !is_none(c, p->input[0]) ||
-	    qn_map_gets(&c->names, p->input[1]) != &c->number)
+	const size_t limits = is_op(p, "Gather") ? 1 : is_op(p, "Slice") ? 2 : 0;
+
+	if (limits == 0 || p->n_input <= limits || !is_none(c, p->input[0]))
 		return false;
+	for (size_t i = 1; i < p->n_input; i++)
+		if (i <= limits ? !is_number(c, p->input[i]) : !is_none(c, p->input[i]))
+			return false;
 	const qn_id x = from_outside(b, p->input[0]);
 
 	return x != 0 && !qn_onnx_is_list(b->o, x) &&

@@ -298,7 +298,7 @@ gather(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	a.gather.axis = qn_onnx_int(o, n, "axis", 0);
 	if (!qn_onnx_need(o, n, 2))
 		return;
-	out[0] = qn_onnx_step_slice(o, n, a.gather.axis);
+	out[0] = qn_onnx_step_gather(o, n, a.gather.axis);
 	if (out[0] == 0)
 		out[0] = qn_importer_op(&o->im, QN_OP_gather, 2, n->in, &a, NULL);
 }

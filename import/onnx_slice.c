@@ -133,7 +133,7 @@ slice(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	int32_t axis;
 	cut c;
 
-	if (y == 0 || !read_cut(o, n, &c))
+	if (y == 0 || qn_onnx_step_part(o, n, out) || !read_cut(o, n, &c))
 		return;
 	for (int32_t i = 0; i < c.n; i++) {
 		if (!qn_onnx_axis(o, c.axes[i], qn_onnx_type(o, n->in[0])->rank, &axis))
