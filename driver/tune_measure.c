@@ -85,18 +85,19 @@ check_metric(qn_tune_search *s)
 	size_t n = 0;
 	bool known = false;
 
-	for (const char *name; n < QN_COUNT(names) && (name = qn_metric_name(n)) != NULL; n++)
-		names[n] = name;
+	/* more of a score is neither better nor worse */
+	for (size_t i = 0; n < QN_COUNT(names) && qn_metric_name(i) != NULL; i++)
+		if (strcmp(qn_metric_name(i), "score") != 0)
+			names[n++] =
+				strcmp(qn_metric_name(i), "top") == 0 ? "top1" : qn_metric_name(i);
 	s->metric =
 		s->o->metric != NULL ? qn_arena_str(s->m->arena, s->o->metric) : default_metric(s);
 	for (size_t i = 0; i < n; i++)
-		known = known ||
-			(strcmp(names[i], s->metric) == 0 && strcmp(names[i], "score") != 0);
-	if (!known && strcmp(s->metric, "top1") != 0)
+		known = known || strcmp(names[i], s->metric) == 0;
+	if (!known)
 		return qn_report(
 			s->m->env, QN_EUSAGE, "tune.metric", "",
-			"'%s' is not a metric that candidates can be compared by (expected "
-			"top1, or another but score of %s)",
+			"'%s' is not a metric that candidates can be compared by (expected %s)",
 			s->metric, qn_choices(s->a, n, names));
 	s->more_is_better = true;
 	for (size_t i = 0; i < QN_COUNT(less); i++)

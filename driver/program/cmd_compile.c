@@ -232,8 +232,8 @@ cmd_compile(const options *o)
 {
 	const long samples = number("--self-test", o->self_test, 4, 1000);
 	uint64_t scratch, weights;
-	const bool sizes = program_read_size("--max-arena", o->max_arena, 0, 1024, &scratch) &&
-			   program_read_size("--max-weights", o->max_weights, 0, 1024, &weights);
+	const bool sizes = program_read_size("--max-arena", o->max_arena, 1, 1024, &scratch) &&
+			   program_read_size("--max-weights", o->max_weights, 1, 1024, &weights);
 
 	if (samples < 0 || !sizes)
 		return QN_EUSAGE;

@@ -121,7 +121,7 @@ read_budgets(tuning *t)
 	    !program_read_size("--max-arena", o->max_arena, 1, 1024, &arena) ||
 	    !program_read_size("--max-instructions", o->max_instructions, 1, 1000,
 			       &t->max_instructions) ||
-	    !program_read_size("--time", o->time, 1, 1000, &seconds))
+	    !program_read_size("--time", o->time, 1, 1, &seconds))
 		return false;
 	t->max_weights = (size_t)weights;
 	t->max_arena = (size_t)arena;

@@ -125,7 +125,8 @@ qn_status program_bad_value(const char *option, const char *value, const char *e
 #ifdef __clang_analyzer__ /* as in ir/diag.h */
 #define program_bad_value(...) ((void)program_bad_value(__VA_ARGS__), QN_EUSAGE)
 #endif
-/* "65536", "64K" (64 times kilo), "5M"; 0 where the option is not there; false after a message. */
+/* "65536", "64K" (64 times kilo), "5M"; kilo 1: neither K nor M.  0 where the option is not there; false after a
+ * message. */
 bool program_read_size(const char *option, const char *text, uint64_t least, uint64_t kilo,
 		       uint64_t *out);
 /* "0.5,0.25": numbers with commas between them, at most `most`; 2 after a message. */

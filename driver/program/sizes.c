@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sizes.c - budgets on the command line: "65536", "64K", "1M". */
+/* sizes.c - budgets on the command line: "65536", "64K", "1M", and seconds: "90". */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,8 +25,8 @@ program_read_size(const char *option, const char *text, uint64_t least, uint64_t
 	if (end != NULL && times > 1)
 		end++;
 	if (end == NULL || *end != '\0' || n < least || n > (UINT64_MAX >> 24) / times) {
-		(void)snprintf(expected, sizeof expected, "an integer from %d on, with K or M",
-			       (int)least);
+		(void)snprintf(expected, sizeof expected, "an integer from %d on%s", (int)least,
+			       kilo > 1 ? ", with K or M" : "");
 		(void)program_bad_value(option, text, expected);
 		return false;
 	}

@@ -16,8 +16,9 @@ usage no-calib 'missing option: --calib' tune "$model" --max-weights 4K
 usage no-budget 'missing option: a budget|an accuracy (--min-accuracy)' tune $digits
 usage size "--max-weights|'4Q'|K or M" tune $digits --max-weights 4Q
 usage zero "--max-arena|'0'" tune $digits --max-arena 0
+usage time "--time|'5M'|(expected an integer from 1 on)" tune $digits --max-weights 4K --time 5M
 usage twice 'one metric decides' tune $digits --min-accuracy 90 --min cosine=0.9
-usage metric "tune.metric|'beauty'|top1" tune $fast --max-weights 4K --metric beauty -o o.json
+usage metric "tune.metric|'beauty'|(expected top1, perplexity, score-error, auc, " tune $fast --max-weights 4K --metric beauty -o o.json
 usage shard "--shard|'3/2'" tune $digits --max-weights 4K --shard 3/2
 usage shard-jobs '--shard and --jobs' tune $digits --max-weights 4K --shard 1/2 --jobs 2
 usage name 'NAME.recipe.json' tune $digits --max-weights 4K -o recipe

@@ -98,6 +98,7 @@ done
 usage label-column "--label-column|'y'|--labels" eval "$E/digits.json" --data "$E/test_x.npy" --label-column y
 usage self-test "--self-test|'some'" compile "$E/digits.json" --self-test some -o out
 usage max-arena "--max-arena|'-5'" compile "$E/digits.json" --max-arena -5 -o out
+usage max-arena-0 "--max-arena|'0'|from 1 on" compile "$E/digits.json" --max-arena 0 -o out
 for row in 'mean 1,x' 'mean 1,,2' 'std 0' 'std nan' 'input-scale 0' 'input-scale 1,2' 'input-zero x' 'layout chw' 'shape 4,0' 'shape 1.5'; do
 	usage "$row" "--${row% *}|'${row#* }'" run "$E/digits.json" "$E/test_x.npy" --"${row% *}" "${row#* }"
 done
