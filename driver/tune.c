@@ -95,12 +95,17 @@ add_arrays(const qn_tune_search *s, size_t n, qn_array *const *in, uint32_t *crc
 static qn_status
 hash_samples(qn_tune_search *s)
 {
+	const qn_source *data = s->data[0]->source;
 	const qn_tensor *labels = NULL;
 
 	QN_TRY(add_arrays(s, s->compile.ncalib, s->compile.calib, &s->of_samples));
 	QN_TRY(add_arrays(s, s->ndata, s->data, &s->of_samples));
-	if (s->measure.labels == NULL)
+	if (s->measure.labels == NULL) { /* numbers of subfolders may change, their files not */
+		if (qn_array_has_labels(s->data[0]))
+			s->of_samples = qn_crc32(s->of_samples, (const char *)data->label,
+						 qn_source_count(data) * sizeof *data->label);
 		return QN_OK;
+	}
 	QN_TRY(qn_array_read(s->measure.labels, s->a, &labels));
 	s->of_samples = qn_crc32(s->of_samples, labels->data, labels->bytes);
 	return QN_OK;

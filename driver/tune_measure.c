@@ -66,9 +66,7 @@ static const char *
 default_metric(const qn_tune_search *s)
 {
 	const qn_measure_opts *o = &s->measure;
-	const qn_array *x = s->data[0];
-	const bool labels =
-		o->labels != NULL || (x->source != NULL && qn_array_class(x, 0) != NULL);
+	const bool labels = o->labels != NULL || qn_array_has_labels(s->data[0]);
 
 	if (o->score != NULL)
 		return labels ? "auc" : "score-error";
