@@ -48,6 +48,19 @@ unit_of(const qn_tune_search *s)
 	return s->unit != NULL && s->unit[0] != '\0' ? s->unit : "";
 }
 
+/* A share and decibels have so many decimals; an area or an error may be small, and has four digits. */
+static const char *
+value_text(const qn_tune_search *s, double v, qn_arena *a)
+{
+	double parts = 1000;
+
+	if (unit_of(s)[0] != '\0')
+		return text(a, "%g %s", rounded(v, parts), unit_of(s));
+	while (fabs(v) * parts < 1000 && parts < 1e18)
+		parts *= 10;
+	return text(a, "%g", rounded(v, parts));
+}
+
 /* ---- the recipe ---- */
 
 static const char *
@@ -58,12 +71,12 @@ figures(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a)
 
 	return text(a,
 		    "%s: %llu bytes of constants, activation arena of %llu bytes, about %llu "
-		    "instructions (%s); %s %g %s, float %g %s, SQNR %g dB, on %zu samples %s",
+		    "instructions (%s); %s %s, float %s, SQNR %g dB, on %zu samples %s",
 		    s->m->name, (unsigned long long)e->weight_bytes,
 		    (unsigned long long)e->arena_bytes, (unsigned long long)e->instructions,
 		    s->o->target != NULL ? s->o->target : "generic", s->metric,
-		    rounded(e->metric, 1000), unit_of(s), rounded(s->real, 1000), unit_of(s),
-		    rounded(e->sqnr, 100), s->samples, on);
+		    value_text(s, e->metric, a), value_text(s, s->real, a), rounded(e->sqnr, 100),
+		    s->samples, on);
 }
 
 /* The options of compile that give these kernels. */

@@ -46,10 +46,14 @@ tuning_print_point(void *user, const qn_tune_point *p)
 	(void)fflush(stdout);
 }
 
-static const char *
-unit_of(const qn_tuned *out)
+/* With a unit two decimals; an area or an error may be small. */
+static void
+print_value(const qn_tuned *out, double v)
 {
-	return out->unit[0] != '\0' ? out->unit : "";
+	if (out->unit[0] != '\0')
+		printf("%.2f %s", v, out->unit);
+	else
+		printf("%.4g", v);
 }
 
 /* Those of the recipe. */
@@ -85,8 +89,11 @@ tuning_print_result(const tuning *t, const qn_tuned *out)
 		printf("recipe       none\n");
 		return;
 	}
-	printf("%-12s %.2f %s, float %.2f %s\n", out->metric, b->metric, unit_of(out), out->real,
-	       unit_of(out));
+	printf("%-12s ", out->metric);
+	print_value(out, b->metric);
+	printf(", float ");
+	print_value(out, out->real);
+	printf("\n");
 	printf("weights      %zu bytes\n", b->weight_bytes);
 	printf("arena        %zu bytes\n", b->arena_bytes);
 	printf("instructions about %llu\n", (unsigned long long)b->instructions);

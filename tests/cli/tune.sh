@@ -146,6 +146,10 @@ good folder tune $folder
 has_words folder stdout 'top1  '
 mv classes/9/a.pgm classes/8/b.pgm && rmdir classes/9 && mkdir classes/9
 case_of folder-changed 2 tune.journal 'other samples' tune $folder
+# an error is a small number without a unit
+good small tune $fast --max-weights 6K --metric mse -o q.recipe.json
+sed -n '/^mse /p' stdout | grep -Eq '^mse          [0-9.]*[1-9](e-[0-9]+)?, float 0$' || fail small "the error has no digits" stdout
+grep -Eq '; mse [0-9.]*[1-9](e-[0-9]+)?, float 0\.0, SQNR' q.recipe.json || fail small "the recipe's error has no digits" q.recipe.json
 good instructions tune $fast --max-instructions 260K --target cortex-m4 -o m.recipe.json
 [ "$(figure m.front.json instructions)" -le 260000 ] || fail instructions "over the budget" m.front.json
 finish
