@@ -24,6 +24,8 @@ typedef struct tried_recipe {
 	bool tried;
 	char *rules; /* those that bring something, "{…},\n  {…}", each with a comment that says how much */
 	double before, after; /* SQNR of the outputs in integers, dB, without and with them */
+	qn_emit_info less,
+		more; /* what the network takes without and with them; steps 0: it is not known */
 } tried_recipe;
 
 typedef struct analysis {

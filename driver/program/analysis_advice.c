@@ -134,6 +134,25 @@ print_untried(const analysis *a, const options *o)
 		printf("\n]}\n");
 }
 
+/* What the rules cost, where they cost anything: 16 bits for one layer may take more than for all. */
+static void
+print_costs(const qn_emit_info *less, const qn_emit_info *more)
+{
+	if (less->steps == 0 || more->steps == 0 ||
+	    (less->weight_bytes == more->weight_bytes &&
+	     less->scratch_bytes == more->scratch_bytes &&
+	     less->instructions == more->instructions))
+		return;
+	printf("With it the network takes %zu bytes of constants (%zu without it), an activation "
+	       "arena of %zu\n(%zu) and about %llu instructions (%llu).\n",
+	       more->weight_bytes, less->weight_bytes, more->scratch_bytes, less->scratch_bytes,
+	       (unsigned long long)more->instructions, (unsigned long long)less->instructions);
+	if (more->scratch_bytes > 2 * less->scratch_bytes)
+		printf("Where 16 bits begin and end, accumulators are stored: also try "
+		       "--activations "
+		       "i16, for all layers.\n");
+}
+
 static void
 print_recipe(const analysis *a, const options *o)
 {
@@ -141,14 +160,16 @@ print_recipe(const analysis *a, const options *o)
 
 	if (!r->tried)
 		print_untried(a, o);
-	else if (r->rules[0] != '\0')
+	else if (r->rules[0] != '\0') {
 		printf("\nA recipe for the layers that cost most (--recipe FILE), with which the "
 		       "outputs in integers\nare %.2f dB (SQNR) from the float ones on these "
-		       "samples, %.2f without it. _: what the rule\nbrings beside those before "
-		       "it:\n"
+		       "samples, %.2f without it.\n",
+		       r->after, r->before);
+		print_costs(&r->less, &r->more);
+		printf("_: what the rule brings beside those before it:\n"
 		       "{\"rules\": [\n  %s\n]}\n",
-		       r->after, r->before, r->rules);
-	else if (r->before < enough)
+		       r->rules);
+	} else if (r->before < enough)
 		printf("\nNo rule for one of the layers that cost most brings anything: the "
 		       "outputs in integers are %.2f dB\n(SQNR) from the float ones on these "
 		       "samples. Try "

@@ -97,6 +97,11 @@ put_recipe(FILE *to, const tried_recipe *r)
 	fprintf(to, ",\n  \"recipe\": {\"rules\": [%s]", r->rules);
 	put_number(to, "before", r->before);
 	put_number(to, "sqnr", r->after);
+	if (r->more.steps > 0) {
+		put_count(to, "weight_bytes", r->more.weight_bytes);
+		put_count(to, "arena_bytes", r->more.scratch_bytes);
+		put_count(to, "instructions", r->more.instructions);
+	}
 	fprintf(to, "}");
 }
 

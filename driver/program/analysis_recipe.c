@@ -58,9 +58,27 @@ add_noise(void *user, const qn_metric *metric)
 	to->n++;
 }
 
-/* SQNR of the network that is compiled by rules, "{…}, {…}" or none; NaN: it does not compile. */
+static void
+ignore_buffer(void *user, const qn_plan_buffer *b)
+{
+	(void)user, (void)b;
+}
+
+/* Steps 0: it cannot be planned; the rules are told nevertheless. */
+static qn_emit_info
+what_takes(const trials *t, qn_model *m)
+{
+	qn_emit_info info = {0};
+
+	if (program_stream(t->o, m) != QN_OK ||
+	    qn_memory_plan(m, NULL, ignore_buffer, NULL, &info) != QN_OK)
+		info.steps = 0;
+	return info;
+}
+
+/* SQNR of the network that is compiled by rules, "{…}, {…}" or none; NaN: it does not compile.  *takes: what it takes. */
 static double
-decibels(trials *t, const char *rules)
+decibels(trials *t, const char *rules, qn_emit_info *takes)
 {
 	const size_t size = strlen(rules) + sizeof "{\"rules\": []}";
 	char *recipe = malloc(size);
@@ -79,6 +97,7 @@ decibels(trials *t, const char *rules)
 		status = qn_compile(m, &opts);
 	if (status == QN_OK)
 		status = qn_measure(m, t->on->n, t->on->array, &against, add_noise, &sum);
+	*takes = status == QN_OK ? what_takes(t, m) : (qn_emit_info){0};
 	qn_model_free(m);
 	free(recipe);
 	qn_diag_clear(t->ctx);
@@ -137,17 +156,19 @@ try_rules(analysis *a, trials *t, const qn_layer_cost *l, const char *const *key
 {
 	char comment[64];
 	double best = a->recipe.after;
+	qn_emit_info takes, more = a->recipe.more;
 	const char *chosen = NULL;
 
 	for (size_t i = 0; i < n && t->status == QN_OK && best < HUGE_VAL; i++) {
 		char *rules = extended(a->recipe.rules, l, key[i], NULL);
-		const double db = rules != NULL ? decibels(t, rules) : (double)NAN;
+		const double db = rules != NULL ? decibels(t, rules, &takes) : (double)NAN;
 
 		a->out_of_memory = a->out_of_memory || rules == NULL;
 		free(rules);
 		if (!(db >= best + least)) /* a dearer one has to bring as much more */
 			continue;
 		best = db;
+		more = takes;
 		chosen = key[i];
 	}
 	if (chosen == NULL || a->out_of_memory)
@@ -164,6 +185,7 @@ try_rules(analysis *a, trials *t, const qn_layer_cost *l, const char *const *key
 	free(a->recipe.rules);
 	a->recipe.rules = rules;
 	a->recipe.after = best;
+	a->recipe.more = more;
 }
 
 qn_status
@@ -183,7 +205,8 @@ analysis_try_rules(analysis *a, qn_ctx *ctx, const options *o, const qn_compile_
 	const qn_status loaded = program_load_model(ctx, o, &t.against);
 	if (loaded != QN_OK)
 		return loaded;
-	a->recipe.before = a->recipe.after = decibels(&t, "");
+	a->recipe.before = a->recipe.after = decibels(&t, "", &a->recipe.less);
+	a->recipe.more = a->recipe.less;
 	a->recipe.tried = a->recipe.before > -HUGE_VAL;
 	if (a->recipe.tried && analysis_costly_weights(a, o) != NULL)
 		try_rules(a, &t, NULL, repairs, 1);

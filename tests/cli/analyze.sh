@@ -125,6 +125,13 @@ for figure in 's/.*are \([0-9.]*\) dB (SQNR).*/\1/p:--recipe tried.json' 's/.*sa
 	sed -n 's/^integer *sqnr *\([0-9.]*\) .*/\1/p' stdout | grep -qx "${figure_is:-none}" || fail "tried ${figure##*:}" "analyze says $figure_is dB" stdout
 	cp said stdout
 done
+# What the network takes with it and without it is what compile says.
+takes=$(tr '\n' ' ' <stdout | sed -n 's/.*With it the network takes \([0-9]*\) bytes of constants (\([0-9]*\) without it), an activation arena of \([0-9]*\) (\([0-9]*\)) and about \([0-9]*\) instructions (\([0-9]*\))\..*/\1 \3 \5 \2 \4 \6/p')
+good tried-compile compile $digits --weights-type i4 --recipe tried.json -o out
+compiled=$(awk '/^(weights|arena) /{ printf "%s ", $2 } /^instructions/{ printf "%s ", $3 }' stdout)
+good untried-compile compile $digits --weights-type i4 -o out
+compiled=$compiled$(awk '/^(weights|arena) /{ printf "%s ", $2 } /^instructions/{ print $3 }' stdout)
+[ "$takes" = "$compiled" ] || fail takes "analyze says '$takes', compile '$compiled'"
 
 printf '%s\n' 1.6274,3,2,2.5 1.63,2.2,1.9,2.8 1.6275,1.7,3,2 2.1,1.6274,2.4,1.8 >negative.csv
 good negative analyze -q negative.qir --calib negative.csv --json
