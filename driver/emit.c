@@ -30,7 +30,7 @@ file_name(qn_arena *a, const char *folder, const char *name, const char *suffix)
 
 static qn_status
 check_budget(qn_env *env, const qn_plan *p, const char *id, const char *what, size_t have,
-	     size_t most)
+	     size_t most, const char *hint)
 {
 	static const char *const way[QN_NOPTIMIZE] = {
 		[QN_OPTIMIZE_BALANCED] = ", with the kernels that need the least",
@@ -41,8 +41,8 @@ check_budget(qn_env *env, const qn_plan *p, const char *id, const char *what, si
 	if (most == 0 || have <= most)
 		return QN_OK;
 	return qn_report(env, QN_EBUDGET, id, p->name,
-			 "the model needs %zu bytes of %s, %zu more than the budget of %zu%s", have,
-			 what, have - most, most, way[p->optimize]);
+			 "the model needs %zu bytes of %s, %zu more than the budget of %zu%s%s",
+			 have, what, have - most, most, way[p->optimize], hint);
 }
 
 /* Sizes for the caller, against the caller's budgets. */
@@ -58,10 +58,15 @@ measure(qn_emit_call *c, const qn_plan *p)
 				 .steps = p->nstep,
 				 .instructions = qn_plan_instructions(p),
 				 .instructions_of = qn_plan_measured_on(p)};
+	const char *arena_hint = p->target == qn_target_at(0)
+					 ? "; a processor's kernels (--target) may need less"
+					 : "";
 	qn_status scratch = check_budget(c->m->env, p, "budget.arena", "activation arena",
-					 p->scratch_bytes, o->max_arena_bytes);
-	qn_status weights = check_budget(c->m->env, p, "budget.weights", "constants",
-					 p->weight_bytes, o->max_weight_bytes);
+					 p->scratch_bytes, o->max_arena_bytes, arena_hint);
+	qn_status weights = check_budget(
+		c->m->env, p, "budget.weights", "constants", p->weight_bytes, o->max_weight_bytes,
+		"; quern tune finds the layers that can do with weights of "
+		"4 or 2 bits");
 
 	return scratch != QN_OK ? scratch : weights;
 }

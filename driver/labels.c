@@ -120,11 +120,11 @@ read_label(labels_call *c, size_t row, size_t column)
 		c->label[row] = (int64_t)v.number;
 		return QN_OK;
 	}
-	return qn_report(&c->ctx->env, QN_EINVALID, "labels.number",
-			 qn_csv_place(&c->csv, row, buf),
-			 "cell %zu: '%.*s' is not a class (expected an integer from 0); choose the "
-			 "column with --label-column",
-			 column + 1, (int)(v.n < 40 ? v.n : 40), v.s);
+	return qn_report(
+		&c->ctx->env, QN_EINVALID, "labels.number", qn_csv_place(&c->csv, row, buf),
+		"cell %zu: '%.*s' is not a class (expected an integer from 0, the index of the "
+		"model's output for it); choose the column with --label-column",
+		column + 1, (int)(v.n < 40 ? v.n : 40), v.s);
 }
 
 /* Rows by the names of files. */
@@ -261,6 +261,18 @@ qn_array_class(const qn_array *x, size_t k)
 
 /* ---- the labels of samples ---- */
 
+/* How labels of another form become one integer per sample. */
+static const char *
+labels_hint(const qn_type *t, int64_t n, int64_t wanted)
+{
+	if (n == wanted)
+		return "; save the same numbers as integers (numpy: y.astype(int))";
+	if (t->rank == 2 && t->dim[0] == wanted)
+		return "; of a row with an element for each class, save the index of the largest "
+		       "(numpy: y.argmax(1))";
+	return "";
+}
+
 qn_status
 qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples, size_t wanted,
 	      qn_arena *a, const int64_t **out)
@@ -286,9 +298,11 @@ qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples, siz
 	if (qn_plain_table[x->type->elem->plain].is_float || n != (int64_t)wanted)
 		return qn_report(
 			m->env, QN_EINVALID, "data.labels", labels->name,
-			"%s%s%s%lld labels of %s for %zu samples (expected one integer per sample)",
+			"%s%s%s%lld labels of %s for %zu samples (expected one integer per "
+			"sample)%s",
 			name[0] != '\0' ? "array '" : "", name, name[0] != '\0' ? "': " : "",
-			(long long)n, qn_plain_table[x->type->elem->plain].name, wanted);
+			(long long)n, qn_plain_table[x->type->elem->plain].name, wanted,
+			labels_hint(x->type, n, (int64_t)wanted));
 	int64_t *label = QN_NEW(a, int64_t, (size_t)n + 1);
 	for (int64_t i = 0; i < n; i++)
 		label[i] = qn_tensor_i64(x, i);

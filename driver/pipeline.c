@@ -187,7 +187,7 @@ absence(const qn_pipeline *p, const char *name)
 		if (strcmp(rows[i].pass, name) == 0)
 			return rows[i].reason;
 	if (p->m->stage == QN_STAGE_FLOAT && qn_solver_is_due(p))
-		return "the solver chooses what is quantized, not patterns";
+		return "the solver chooses what is quantized; with --solver off, patterns do";
 	return qn_came_quantized(p->m)
 		       ? "the model is quantized already; dequantize the file and recalibrate it: "
 			 "--from-float --calib FILE"

@@ -147,8 +147,8 @@ describe_end(device *d, char *text, size_t room)
 		(void)snprintf(text, room, "was ended by signal %d", WTERMSIG(status));
 	else if (WEXITSTATUS(status) == NOT_RUN || WEXITSTATUS(status) == NOT_RUN + 1)
 		(void)snprintf(text, room,
-			       "ended with exit code %d: the command was not found, or is not a "
-			       "program",
+			       "ended with exit code %d (the command was not found, or is not a "
+			       "program)",
 			       WEXITSTATUS(status));
 	else
 		(void)snprintf(text, room, "ended with exit code %d", WEXITSTATUS(status));

@@ -148,7 +148,7 @@ case_of labels-float 1 data.labels 'float-labels.npy|f32|integer' eval good.json
 bytes 3 '\002' | npy high-labels.npy '|u1' '3,'
 case_of labels-range 1 data.labels 'high-labels.npy|label 2|2 classes' eval good.json --data ok.npy --labels high-labels.npy -q
 printf 'file,label\na,0\nb,1\nc,x\n' >labels.csv
-case_of labels-word 1 labels.number "labels.csv:4: error|cell 2: 'x'" eval good.json --data ok.npy --labels labels.csv -q
+case_of labels-word 1 labels.number "labels.csv:4: error|cell 2: 'x'|the index of the model's output for it" eval good.json --data ok.npy --labels labels.csv -q
 case_of labels-column 2 labels.column "'class'|1 to 2" eval good.json --data ok.npy --labels labels.csv --label-column class -q
 case_of labels-no-column 2 labels.column 'labels.npy|.csv' eval good.json --data ok.npy --labels labels.npy --label-column 1 -q
 

@@ -69,12 +69,26 @@ least=$(need)
 silent 'least budget' compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-arena "$least" -o out -q
 grep -q "^arena *$least bytes" stdout || fail 'least budget' "another arena than $least" stdout
 case_of 'below it' 5 budget.arena "needs $least bytes of activation arena, 1 more" compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-arena $((least - 1)) -o out -q
+case_of 'another target' 5 'budget.arena budget.weights' "kernels that need the least; a processor's kernels (--target) may need less|; quern tune finds the layers" compile "$E/digits.json" "${calib[@]}" --max-arena 100 --max-weights 100 -o out -q
 if [ -d "${QUERN_DATA:-}/models" ]; then
 	case_of 'kws budget' 5 budget.arena 'more than the budget of 8000, with the kernels that need the least' compile "$QUERN_DATA/models/kws_int8.tflite" --target cortex-m4 --max-arena 8000 -o out -q
 fi
 
 
 # ---- one form of messages, and hints ----
+
+bytes 200 '\000\000\200\077' | npy float.npy '<f4' '200,'
+tail -c +129 "$E/test_x.npy" | head -c 51200 | npy two.npy '<f4' '200, 8, 8, 1'
+case_of 'labels of floats' 1 data.labels '200 labels of f32|(numpy: y.astype(int))' eval "$E/digits.json" --data two.npy --labels float.npy -q
+bytes 2000 '\001' | npy hot.npy '|i1' '200, 10'
+case_of 'labels of rows' 1 data.labels '2000 labels of i8|(numpy: y.argmax(1))' eval "$E/digits.json" --data two.npy --labels hot.npy -q
+{
+	printf 'RIFF\044\000\000\000WAVEfmt \020\000\000\000\001\000\001\000\100\037\000\000\200\076\000\000\002\000\020\000data\024\000\000\000'
+	bytes 10 '\000\001'
+} >short.wav
+case_of 'other audio' 1 data.shape 'has shape [1,10,1], but' run "$E/digits.json" short.wav -o out.npy -q
+! grep -q 'of images' stderr || fail 'other audio' "it speaks of images" stderr
+case_of 'solver and recipe' 2 pass.absent 'with --solver off, patterns do' compile "$E/digits.json" "${calib[@]}" --solver on --bias-correction -o out -q
 
 usage 'weights type' "quern compile: --weights: invalid value 'int8' (expected default, per-channel or per-tensor); storage types are for --weights-type" \
 	compile "$E/digits.json" "${calib[@]}" --weights int8 -o out

@@ -83,7 +83,7 @@ grep -m 1 '^step [0-9]' stdout | grep -qE '\(.*pw.*\) differs in [0-9]+ of 500 s
 
 build o -DDIGITS_TRACE -DDIGITS_DEVICE_MAIN
 hello=$(head -c 0 | ./device | head -n 1)
-case_of not-found 1 validate.device 'not found' validate o $samples --device ./no-such-device 
+case_of not-found 1 validate.device 'exit code 127 (the command was not found, or is not a program) before its first line' validate o $samples --device ./no-such-device 
 case_of hangs 1 validate.device 'the device sent nothing for 1 s (--time-limit), after 0 of the 54 bytes of its answer to sample 0' \
 	validate o $samples --time-limit 1 --device "echo '$hello'; sleep 60"
 case_of hangs-at-once 1 validate.device 'the device sent nothing for 1 s (--time-limit) before its first line' \
