@@ -13,8 +13,10 @@
 
 enum { MOST_LAYERS = 3, MOST_KEYS = 3 };
 
-/* Less than this, in dB, is not worth a rule. */
-static const double least = 0.3;
+/* Less than this, in dB, is not worth a rule, nor one that is dear, as with --activations auto; and a rule that brings less
+ * than the last is not missed. */
+static const double least = 0.3, least_dear = 3, nothing = 0.05;
+static const char between[] = ",\n  "; /* of rules */
 
 typedef struct trials {
 	qn_ctx *ctx;
@@ -116,7 +118,7 @@ extended(const char *before, const qn_layer_cost *l, const char *keys, const cha
 
 	if (to == NULL)
 		return NULL;
-	fprintf(to, "%s%s{", before, before[0] != '\0' ? ",\n  " : "");
+	fprintf(to, "%s%s{", before, before[0] != '\0' ? between : "");
 	if (comment != NULL)
 		fprintf(to, "\"_\": \"%s\", ", comment);
 	if (l != NULL) {
@@ -150,6 +152,17 @@ keys_of(const analysis *a, const trials *t, const qn_layer_cost *l, const char *
 	return n;
 }
 
+/* Whether the network takes more than 9/8 of the memory or of the instructions with a rule for activations, as far as that
+ * is known.  A rule for weights says what it takes. */
+static bool
+is_dear(const char *key, const qn_emit_info *less, const qn_emit_info *more)
+{
+	return strstr(key, "\"activations\"") != NULL && less->steps > 0 && more->steps > 0 &&
+	       (more->scratch_bytes > less->scratch_bytes / 8 * 9 ||
+		more->weight_bytes > less->weight_bytes / 8 * 9 ||
+		more->instructions > less->instructions / 8 * 9);
+}
+
 /* The best of a layer's rules is added to those of the analysis if it brings enough. */
 static void
 try_rules(analysis *a, trials *t, const qn_layer_cost *l, const char *const *key, size_t n)
@@ -165,7 +178,9 @@ try_rules(analysis *a, trials *t, const qn_layer_cost *l, const char *const *key
 
 		a->out_of_memory = a->out_of_memory || rules == NULL;
 		free(rules);
-		if (!(db >= best + least)) /* a dearer one has to bring as much more */
+		/* a dearer one has to bring as much more */
+		if (!(db >= best + least) || (is_dear(key[i], &a->recipe.more, &takes) &&
+					      !(db >= a->recipe.after + least_dear)))
 			continue;
 		best = db;
 		more = takes;
@@ -186,6 +201,25 @@ try_rules(analysis *a, trials *t, const qn_layer_cost *l, const char *const *key
 	a->recipe.rules = rules;
 	a->recipe.after = best;
 	a->recipe.more = more;
+}
+
+/* The first rule, of repairs, goes again where those for layers leave it nothing to bring: compile would say that it kept
+ * no repair.  length: of the rules when it was the only one; 0: it is not there. */
+static void
+drop_repairs(analysis *a, trials *t, size_t length)
+{
+	const char *const rules = a->recipe.rules;
+	qn_emit_info takes;
+
+	if (length == 0 || a->out_of_memory || strlen(rules) == length)
+		return;
+	const char *const others = rules + length + strlen(between);
+	const double db = decibels(t, others, &takes);
+	if (!(db >= a->recipe.after - nothing))
+		return;
+	a->recipe.after = db;
+	a->recipe.more = takes;
+	memmove(a->recipe.rules, others, strlen(others) + 1);
 }
 
 qn_status
@@ -210,6 +244,7 @@ analysis_try_rules(analysis *a, qn_ctx *ctx, const options *o, const qn_compile_
 	a->recipe.tried = a->recipe.before > -HUGE_VAL;
 	if (a->recipe.tried && analysis_costly_weights(a, o) != NULL)
 		try_rules(a, &t, NULL, repairs, 1);
+	const size_t length = a->recipe.rules != NULL ? strlen(a->recipe.rules) : 0;
 	for (size_t i = 0; a->recipe.tried && i < a->n && layers < MOST_LAYERS; i++) {
 		const char *key[MOST_KEYS];
 		const size_t n = keys_of(a, &t, &a->layer[i], key);
@@ -217,6 +252,7 @@ analysis_try_rules(analysis *a, qn_ctx *ctx, const options *o, const qn_compile_
 		layers += n > 0;
 		try_rules(a, &t, &a->layer[i], key, n);
 	}
+	drop_repairs(a, &t, length);
 	qn_model_free(t.against);
 	qn_diag_clear(ctx);
 	return t.status != QN_OK ? t.status : a->out_of_memory ? QN_ENOMEM : QN_OK;
