@@ -33,5 +33,20 @@ else
 fi
 run_sessions 9
 cases=$((cases + 1))
+# instructions and arena of the table: neither depends on the samples
+tail -c +129 "$QUERN_DATA/samples/cifar_x.npy" | head -c $((8 * 3072)) | npy resnet8.npy '|u1' '8, 32, 32, 3'
+tail -c +129 "$QUERN_DATA/samples/ad_x.npy" | head -c $((8 * 2560)) | npy ad.npy '<f4' '8, 640'
+head -n 8 calib.csv >kws.csv
+cp "$QUERN_DATA/models/resnet8_float.tflite" resnet8.tflite
+cp "$QUERN_DATA/models/ad_float.tflite" ad.tflite
+for row in kws,i8:kws.csv kws,i16:kws.csv resnet8,i8:resnet8.npy:scale=1 resnet8,i16:resnet8.npy:scale=1 ad,i8:ad.npy ad,i16:ad.npy; do
+	net=${row%%,*} type=${row#*,}
+	type=${type%%:*}
+	cases=$((cases + 1))
+	quern compile $net.tflite --calib "${row#*:}" --target cortex-m4 --activations "$type" -q -o table >stdout 2>stderr || fail "$row" "it does not compile" stderr
+	have=$(awk '/^arena/ {arena = $2} /^instructions/ {n = $3} END {print n, arena}' stdout)
+	want=$(sed -n "s/^| $net, $type | .* | \([0-9,]*\) | \([0-9,]*\) | [a-z0-9 ]*|*$/\1 \2/p" "$page" | tr -d ,)
+	[ "$have" = "$want" ] || fail "$row" "the page has '$want', compile '$have'"
+done
 cmp -s recipe-of-the-page.json kws.recipe.json || fail recipe "not the one of the page" kws.recipe.json
 finish
