@@ -153,12 +153,12 @@ const option_row option_rows[] = {
 	 .help = "how operands of different scales get a common one: tflite (default), by "
 		 "multipliers; fixed-point[:BITS], by scales that are integers of BITS bits, 8 "
 		 "(default) to 15, times powers of two; --align alone: fixed-point"},
-	{"--inline-bodies", 0, GROUP_QUANTIZATION, LOWERING, FLAG(inline_bodies),
+	{"--inline-bodies", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL, FLAG(inline_bodies),
 	 .help = "write out all steps of loops, each with parameters of its own, instead of one "
 		 "body"},
 	{"--no-approx", 0, GROUP_QUANTIZATION, LOWERING, FLAG(no_approx),
 	 .help = "keep avg_pool and resize_bilinear in float, since their integer averages round"},
-	{"--merge-always", 0, GROUP_QUANTIZATION, LOWERING, FLAG(merge_always),
+	{"--merge-always", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL, FLAG(merge_always),
 	 .help = "merge consecutive requantizes even where values between them saturate"},
 	{"--require-int", 0, GROUP_QUANTIZATION, LOWERING, FLAG(require_int),
 	 .help = "exit with 3 after the pass requantize when an op stays in float, naming each and "

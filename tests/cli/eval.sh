@@ -25,6 +25,15 @@ for skip in '--skip first' '--recipe skip.json'; do
 done
 case_of 'skip, compile' 3 legalize.float "skipped by 'first'" compile "$E/digits.json" --calib "$E/calib.npy" --skip first -o out -q
 
+# What compile and opt take and what changes results, eval takes as well.
+for o in --merge-always --inline-bodies; do
+	silent "$o" eval "$E/digits.json" "${on[@]}" $o
+	grep '^integer' stdout >measured
+	good "$o, opt" opt "$E/digits.json" --calib "$E/calib.npy" $o --stop-after legalize -o lowered.qir -q
+	good "$o, lowered" eval lowered.qir --data "$E/test_x.npy" --labels "$E/test_y.npy" -q
+	cmp -s stdout measured || fail "$o" "opt makes another model" stdout
+done
+
 # ---- labels of subfolders, whose names are numbers ----
 
 for i in 0 1 2 3 4 5 6 7 8 9; do
