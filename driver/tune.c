@@ -131,7 +131,7 @@ hash_options(qn_tune_search *s)
 		qn_buff(&b, "%d ", n[i]);
 	for (size_t i = 0; i < QN_COUNT(texts); i++)
 		qn_buff(&b, "%s|", texts[i] != NULL ? texts[i] : "");
-	qn_buff(&b, "%zu %zu", t->max_weight_bytes, t->max_arena_bytes);
+	qn_buff(&b, "%zu %zu %d", t->max_weight_bytes, t->max_arena_bytes, qn_tune_saves_arena(s));
 	if (t->stream != NULL)
 		qn_buff(&b, " %s", t->stream);
 	crc = qn_crc32(crc, b.data, b.n);

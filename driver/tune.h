@@ -154,6 +154,8 @@ size_t qn_tune_near(const qn_tune_search *s, const qn_tune_table *t, const qn_tu
 size_t qn_tune_rounds(const qn_tune_search *s);
 size_t qn_tune_round(const qn_tune_search *s, size_t round, qn_arena *a, qn_tune_item **out);
 bool qn_tune_may_be_wide(const qn_tune_search *s);
+/* Whether the activation arena is the cost to minimize: candidates then have the kernels that need the least. */
+bool qn_tune_saves_arena(const qn_tune_search *s);
 /* What candidates are repaired with before the last round. */
 qn_tune_repairs qn_tune_usual_repairs(const qn_tune_search *s);
 

@@ -236,7 +236,7 @@ static qn_status
 plan(qn_tune_search *s, qn_model *m, qn_arena *a, qn_tune_entry *out)
 {
 	qn_plan_opts how = {.target = qn_target_find(m->env, s->o->target),
-			    .max_arena = s->o->max_arena_bytes,
+			    .max_arena = qn_tune_saves_arena(s) ? 1 : s->o->max_arena_bytes,
 			    .max_weights = s->o->max_weight_bytes};
 	qn_plan *p;
 

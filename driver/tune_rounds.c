@@ -24,6 +24,12 @@ qn_tune_may_be_wide(const qn_tune_search *s)
 	       s->o->max_instructions > 0;
 }
 
+bool
+qn_tune_saves_arena(const qn_tune_search *s)
+{
+	return s->o->has_threshold != 0 && s->o->cost == QN_TUNE_ARENA;
+}
+
 qn_tune_repairs
 qn_tune_usual_repairs(const qn_tune_search *s)
 {

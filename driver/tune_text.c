@@ -81,7 +81,7 @@ figures(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a)
 
 /* The options of compile that give these kernels. */
 static const char *
-options(const qn_tune_search *s, qn_arena *a)
+options(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a)
 {
 	const qn_tune_opts *o = s->o;
 	qn_buf b;
@@ -96,7 +96,9 @@ options(const qn_tune_search *s, qn_arena *a)
 		qn_buff(&b, " --stream %s", o->stream);
 	if (o->max_weight_bytes > 0)
 		qn_buff(&b, " --max-weights %zu", o->max_weight_bytes);
-	if (o->max_arena_bytes > 0)
+	if (qn_tune_saves_arena(s))
+		qn_buff(&b, " --max-arena %llu", (unsigned long long)e->arena_bytes);
+	else if (o->max_arena_bytes > 0)
 		qn_buff(&b, " --max-arena %zu", o->max_arena_bytes);
 	return qn_buf_str(&b);
 }
@@ -219,7 +221,7 @@ qn_tune_recipe_text(const qn_tune_search *s, const qn_tune_entry *e, qn_arena *a
 	qn_json_out_init(&o, &b);
 	qn_json_open(&o, NULL, '{', QN_JSON_LINES);
 	qn_json_put_string(&o, "_", figures(s, e, a));
-	qn_json_put_string(&o, "_options", options(s, a));
+	qn_json_put_string(&o, "_options", options(s, e, a));
 	qn_json_put_string(&o, "_repairs", repairs(s, e, a));
 	qn_json_open(&o, "rules", '[', QN_JSON_LINES);
 	put_rules(s, e, &o, a);

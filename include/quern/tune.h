@@ -24,7 +24,7 @@ extern "C" {
 /* What to minimize where an accuracy is given. */
 typedef enum qn_tune_cost {
 	QN_TUNE_WEIGHTS = 0, /* bytes of all constants */
-	QN_TUNE_ARENA = 1,   /* bytes of the activation arena */
+	QN_TUNE_ARENA = 1, /* bytes of the activation arena, with the kernels that need the least */
 	QN_TUNE_INSTRUCTIONS = 2
 } qn_tune_cost;
 

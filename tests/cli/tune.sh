@@ -124,6 +124,13 @@ awk -v v="$(figure i.front.json value)" 'BEGIN { exit !(v >= 98) }' || fail accu
 # no candidate that is accurate enough has fewer bytes
 least=$(sed -n '/"within": true/s/.*"weight_bytes": \([0-9]*\).*/\1/p' i.front.json | sort -n | head -n 1)
 [ "$(figure i.front.json weight_bytes)" = "$least" ] || fail accuracy "not the smallest: $least" i.front.json
+# the least arena is that of the kernels that need the least, and compile gives it with the options of the recipe
+good arena tune $fast --min-accuracy 98 --minimize arena --target cortex-m4 -o r.recipe.json
+least=$(figure r.front.json arena_bytes)
+has_words arena r.recipe.json "compile with --recipe --target cortex-m4 --max-arena $least\""
+good arena-compile compile -q "$model" --calib "$E/calib.npy" --recipe r.recipe.json --target cortex-m4 --max-arena "$least" -o out
+has_words arena-compile stdout "arena        $least bytes"
+case_of less-arena 5 budget.arena "needs $least bytes" compile -q "$model" --calib "$E/calib.npy" --recipe r.recipe.json --target cortex-m4 --max-arena $((least - 1)) -o out
 cases=$((cases + 1))
 run tune $fast --min sqnr=200 -o j.recipe.json
 [ "$code" -eq 4 ] || fail too-accurate "exit code $code" stderr
