@@ -2,11 +2,14 @@
 /* repair.c - see repair.h: what the float graph gives, layer after layer, and whether the network is nearer to it then. */
 #include "calibrate/repair.h"
 
+#include <math.h>
+
 #include "calibrate/calibrate.h"
 #include "calibrate/repair_impl.h"
 #include "ir/diag.h"
 #include "ir/limits.h"
 #include "ir/progress.h"
+#include "runtime/math.h"
 
 enum {
 	HOLD = 4,             /* one of that many samples is held out */
@@ -200,6 +203,14 @@ keep_float_form(qn_model *m)
 	return status;
 }
 
+/* SQNR with two decimals, of the sum of the relative squared errors of so many outputs. */
+static double
+decibel(double error, size_t outputs)
+{
+	return error > 0 ? rint(-1000 * (qn_ln(error / (double)outputs) / qn_ln(10))) / 100
+			 : (double)INFINITY;
+}
+
 /* The repaired graph replaces the model's where its outputs are nearer to the float ones. */
 static qn_status
 keep_if_better(qn_repairing *r, const qn_repaired *done, qn_graph **out)
@@ -220,15 +231,14 @@ keep_if_better(qn_repairing *r, const qn_repaired *done, qn_graph **out)
 		*sym = r->all.layer[k].scales;
 	}
 	QN_TRY(output_error(r, qn_model_entry(m), &before));
-	bool measured = false; /* an output is float, and not always 0 */
+	size_t measured = 0; /* outputs that are float, and not always 0 */
 	for (size_t k = 0; k < r->all.g->noutput; k++)
-		measured = measured || r->output[k].power > 0;
-	if (measured && !(after < before)) {
+		measured += r->output[k].power > 0;
+	if (measured > 0 && !(after < before)) {
 		qn_warn(m->env, "repair.dropped", m->name,
-			"weights and biases stay as they were: after repairs the outputs' relative "
-			"squared error on the samples held back is %g, before %g; more samples may "
-			"help",
-			after, before);
+			"weights and biases stay as they were: after repairs the outputs' SQNR on "
+			"the samples held back is %g dB, before %g dB; more samples may help",
+			decibel(after, measured), decibel(before, measured));
 		return QN_OK;
 	}
 	QN_TRY(keep_float_form(m));

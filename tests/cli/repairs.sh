@@ -26,6 +26,18 @@ cases=$((cases + 1))
 { "${CC:-cc}" -O1 -Werror -Wall -DDIGITS_SELFTEST_MAIN -o selftest one/digits.c one/digits_weights.c one/digits_selftest.c && ./selftest; } >stdout 2>&1 ||
 	fail selftest "emitted C differs from the interpreter" stdout
 
+# Where nothing is gained, nothing changes, and the warning speaks in dB.
+cat >even.qir <<'X'
+graph @main(%x: tensor<1x4xf32>) {
+  %w = const : tensor<3x4xf32> [0.9,-0.3,0.2,0.6, -0.5,0.7,0.35,-0.1, 0.4,0.15,-0.85,0.25]
+  %y = dense %x, %w
+  return %y
+}
+X
+awk 'BEGIN { for (i = 1; i <= 400; i++) printf "%.3f%s", (i * 7919 + i * i * 104729) % 1007 / 500 - 1, i % 4 ? "," : "\n" }' >even.csv
+case_of dropped 0 repair.dropped 'SQNR on the samples held back is ' compile -q even.qir --calib even.csv --weight-rounding adaptive -o even
+grep -Eq ' is [0-9]{2}(\.[0-9]{1,2})? dB, before [0-9]{2}(\.[0-9]{1,2})? dB; more' stderr || fail dropped "not in dB with two decimals" stderr
+
 # A graph that was saved before the repairs goes on; one that was saved after them keeps what is known of them.
 silent before opt $digits --weights-type i4 --stop-after calibrate -o before.json
 silent resumed compile -q before.json --calib "$E/calib.npy" --name digits --weight-rounding gptq --bias-correction --self-test 20 -o resumed
