@@ -71,6 +71,24 @@ test_quantize_halves(void **state)
 	GIVES(V(-0.5, -1.5, 2.5, 0.25), 1, 2, -3, 0);
 }
 
+/* A channel with the scale 0 is 0, whatever its weights and its bias: 2 and 3 by {1, 2} and {100, 100}, biases 4 and 5000. */
+static void
+test_scale_of_0(void **state)
+{
+	(void)state;
+	static const int8_t weights[] = {1, 2, 100, 100};
+	static const int32_t bias[] = {4, 5000};
+	int x = tfl_codes(file, "x", TFL_INT8, DIMS(1, 2), 0.5f, 0, NULL, 0);
+	int w = tfl_codes(file, "w", TFL_INT8, DIMS(2, 2), 0.25f, 0, weights, 4);
+	int b = tfl_codes(file, "b", TFL_INT32, DIMS(2), 0.125f, 0, bias, 8);
+	int y = tfl_codes(file, "y", TFL_INT8, DIMS(1, 2), 0.125f, 7, NULL, 0);
+
+	file->tensor[w].nscale = file->tensor[b].nscale = 2; /* scale[1] is 0 */
+	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, w, b), INTS(y));
+	import(INTS(x), INTS(y));
+	GIVES(V(2, 3), 2 + 6 + 4 + 7, 7);
+}
+
 /* u8 data, u8 weights around a zero point: TFLite's formula with the f32 product of the scales. */
 static void
 check_u8(int rank, const int32_t *xd, const int32_t *wd, const int32_t *yd, int code)
@@ -165,9 +183,10 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_relu_codes), T(test_leaky_codes),     T(test_concat_codes),
-		T(test_pad_code),   T(test_quantize_halves), T(test_u8_dense),
-		T(test_u8_conv),    T(test_codes_16),        T(test_half_quantized),
+		T(test_scale_of_0),     T(test_relu_codes), T(test_leaky_codes),
+		T(test_concat_codes),   T(test_pad_code),   T(test_quantize_halves),
+		T(test_u8_dense),       T(test_u8_conv),    T(test_codes_16),
+		T(test_half_quantized),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
