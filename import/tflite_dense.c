@@ -2,6 +2,7 @@
 /* tflite_dense.c - FULLY_CONNECTED and BATCH_MATMUL.
  *
  *   FULLY_CONNECTED  data of any rank, weights [O,K]    -> reshape [N,K], dense, reshape
+ *                    computed weights                   -> reshape [N,K], matmul, add, reshape
  *   BATCH_MATMUL     [...,M,K] by [...,K,N]; adj_x, adj_y: the last two axes are swapped */
 #include "import/tflite.h"
 
@@ -50,6 +51,33 @@ in_blocks(qn_tfl_op *o, qn_id x)
 	qn_tfl_set_result(o, 0, with_dims(o, y));
 }
 
+/* Weights are constants, maybe after FAKE_QUANT, DEQUANTIZE and moves; others are computed. */
+static bool
+are_computed(qn_tfl_op *o, qn_id w)
+{
+	const qn_node *n = qn_graph_node(o->im->g, w);
+
+	while (n->nin == 1)
+		n = qn_graph_node(o->im->g, n->in[0]);
+	return n->op != QN_OP_const;
+}
+
+/* x w^T + bias in float: a dense layer, or a product of two values, which is what converters make of a matmul of matrices. */
+static qn_id
+product(qn_tfl_op *o, qn_id x, qn_id w, qn_id bias)
+{
+	const int64_t activation = qn_tfl_flag(o, 0, QN_TFL_ACT_NONE);
+	const qn_attrs turn = {.matmul = {0, 1}};
+	const qn_id in[2] = {x, w};
+
+	if (x == 0 || w == 0 || !are_computed(o, w))
+		return qn_tfl_product(o, QN_OP_dense, x, w, bias, NULL, false, activation);
+	qn_id y = qn_importer_op(o->im, QN_OP_matmul, 2, in, &turn, NULL);
+	if (y != 0 && bias != 0)
+		y = qn_importer_binary(o->im, QN_OP_add, y, bias);
+	return qn_tfl_activated(o, y, activation);
+}
+
 static void
 fully_connected(qn_tfl_op *o)
 {
@@ -71,9 +99,10 @@ fully_connected(qn_tfl_op *o)
 		in_blocks(o, x);
 		return;
 	}
-	qn_id y = qn_tfl_product(o, QN_OP_dense, x, quantized ? o->in[1] : qn_tfl_real(o, 1), bias,
-				 NULL, quantized && w->elem->gran == QN_PER_TENSOR,
-				 qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));
+	qn_id y = quantized ? qn_tfl_product(o, QN_OP_dense, x, o->in[1], bias, NULL,
+					     w->elem->gran == QN_PER_TENSOR,
+					     qn_tfl_flag(o, 0, QN_TFL_ACT_NONE))
+			    : product(o, x, qn_tfl_real(o, 1), bias);
 	qn_tfl_set_result(o, 0, with_dims(o, y));
 }
 

@@ -252,7 +252,7 @@ product_of_quantized(qn_tfl_op *o, qn_op op, qn_id *in, const qn_attrs *attrs, b
 	if (!qn_tfl_activation_ok(o, activation, true))
 		return 0;
 	if (op == QN_OP_dense && in[2] == 0 && qn_importer_known(im, in[1]) == NULL &&
-	    !plain_weights(o, qn_importer_type(im, in[1]))) {
+	    (w->bits > 8 || !plain_weights(o, qn_importer_type(im, in[1])))) {
 		const qn_attrs turn = {.matmul = {0, 1}};
 
 		qn_tfl_limits(o, qn_tfl_result(o, 0), activation, &lo, &hi);

@@ -213,6 +213,41 @@ test_computed_weights(void **state)
 	near(want, run((const double *[]){a, b}), 2, 0);
 }
 
+/* 16 bits: only a product of two values takes them; (2 * 4 - 3 * 5) / 8 */
+static void
+test_computed_weights_of_i16(void **state)
+{
+	(void)state;
+	int x = tfl_codes(file, "x", TFL_INT16, DIMS(1, 2), 0.5f, 0, NULL, 0);
+	int w = tfl_codes(file, "w", TFL_INT16, DIMS(2, 2), 0.25f, 0, NULL, 0);
+	int y = tfl_codes(file, "y", TFL_INT16, DIMS(1, 2), 0.0625f, 0, NULL, 0);
+	const double a[] = {2, -3}, b[] = {4, 5, 6, 7};
+	const double want[] = {2 * (2 * 4 - 3 * 5), 2 * (2 * 6 - 3 * 7)};
+
+	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, w), INTS(y));
+	import(INTS(x, w), INTS(y));
+	near(want, run((const double *[]){a, b}), 2, 0);
+}
+
+/* In float it is a product too: of a dense layer, compile would ask for constant weights. */
+static void
+test_computed_weights_in_float(void **state)
+{
+	(void)state;
+	static const float bias[] = {1, 20};
+	int x = value("x", DIMS(1, 2)), w = value("w", DIMS(2, 2)), y = value("y", DIMS(1, 2));
+	int b = tfl_tensor(file, "b", F32, DIMS(2), bias, 8);
+	const double a[] = {2, -3}, v[] = {4, 5, 6, 7};
+	const double want[] = {0, 11};
+
+	tfl_with(tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, w, b), INTS(y)), 0, 'b',
+		 QN_TFL_ACT_RELU);
+	import(INTS(x, w), INTS(y));
+	near(want, run((const double *[]){a, v}), 2, 0);
+	for (qn_id i = 1; i < rg->g->n; i++)
+		assert_int_not_equal(qn_graph_node(rg->g, i)->op, QN_OP_dense);
+}
+
 static void
 test_computed_weights_refused(void **state)
 {
@@ -330,6 +365,8 @@ main(void)
 		T(test_set_diag),
 		T(test_set_diag_tall),
 		T(test_computed_weights),
+		T(test_computed_weights_of_i16),
+		T(test_computed_weights_in_float),
 		T(test_computed_weights_refused),
 		T(test_left_out),
 		T(test_pack_ranks),
