@@ -143,19 +143,31 @@ qn_tfl_read_operators(qn_tfl *f, const qn_flat_table *graph)
 	return QN_OK;
 }
 
-/* Subgraphs that no operator runs are other signatures of the file. */
+/* Subgraphs that no operator runs are other signatures of the file.  TFLite runs the first one unless it is told another. */
 static void
 check_graphs(qn_tfl *f)
 {
+	enum { MOST_NAMES = 8 };
+	size_t unread = 0;
+	qn_buf b;
+
 	if (f->im.problems == 0)
 		qn_tfl_find_called(f);
-	for (size_t i = 1; i < f->graphs.n && f->im.problems == 0; i++)
-		if (!f->frame[i].is_called)
-			(void)qn_importer_refuse(
-				&f->im, "import.op",
-				"the file has %zu subgraphs, and no operator runs number %zu; "
-				"convert the model with one signature",
-				f->graphs.n, i);
+	qn_buf_init(&b, f->im.scratch);
+	for (size_t i = 1; i < f->graphs.n && f->im.problems == 0; i++) {
+		const qn_flat_table graph = qn_flat_table_at(&f->graphs, i);
+
+		if (f->frame[i].is_called || ++unread > MOST_NAMES)
+			continue;
+		const qn_flat_vector name = qn_flat_text_in(&graph, QN_TFL_FIELD_graph_name);
+		qn_buff(&b, "%s%zu ('%s')", unread > 1 ? ", " : "", i, qn_tfl_name_of(f, &name, i));
+	}
+	if (unread > 0 && f->flat.damage == NULL)
+		qn_warn(f->im.m->env, "import.signature", f->im.file,
+			"only subgraph 0 of %zu is read, which TFLite runs unless told another "
+			"one, and what it runs; others of the file are %s%s: if one of "
+			"these is meant, convert the model with that signature alone",
+			f->graphs.n, qn_buf_str(&b), unread > MOST_NAMES ? ", …" : "");
 }
 
 static qn_status

@@ -196,6 +196,8 @@ bool qn_tfl_variables_end(qn_tfl *f);
 /* Reads name, type and shape of all tensors; QN_EINVALID: damaged.  Problems of a type wait until an operator uses
  * the tensor. */
 qn_status qn_tfl_tensors(qn_tfl *f, const qn_flat_table *graph) QN_MUST_CHECK;
+/* The printable name of a tensor or subgraph, up to the first ';'; "tINDEX" without one. */
+const char *qn_tfl_name_of(qn_tfl *f, const qn_flat_vector *text, size_t index);
 /* Type and shape of the file; NULL after a report. */
 const qn_type *qn_tfl_type(qn_tfl *f, qn_tfl_tensor *t);
 /* The value of t, a constant being made at its first use; 0: it is the result of a refused

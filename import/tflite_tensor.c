@@ -11,8 +11,8 @@
 /* ---- names and shapes ---- */
 
 /* "a/b;c/d" is one value that several nodes of the converted model became: the first is enough. */
-static const char *
-name_of(qn_tfl *f, const qn_flat_vector *text, size_t index)
+const char *
+qn_tfl_name_of(qn_tfl *f, const qn_flat_vector *text, size_t index)
 {
 	qn_buf b;
 
@@ -97,7 +97,7 @@ qn_tfl_tensors(qn_tfl *f, const qn_flat_table *graph)
 		if (t->t.at == 0)
 			return qn_importer_damaged(&f->im, "tensor %zu is missing", i);
 		qn_flat_vector text = qn_flat_text_in(&t->t, QN_TFL_FIELD_tensor_name);
-		t->name = name_of(f, &text, i);
+		t->name = qn_tfl_name_of(f, &text, i);
 		QN_TRY(shape(f, t));
 	}
 	return QN_OK;
