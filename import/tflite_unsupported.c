@@ -3,9 +3,24 @@
  * file are of its kind, why, and a way out. */
 #include "import/tflite.h"
 
+#include <string.h>
+
+/* What compiled parts of a model for an accelerator into the custom operator `name`; NULL: nothing that is known. */
+static const char *
+compiler_of(const char *name)
+{
+	static const char *const compilers[][2] = {{"edgetpu-custom-op", "edgetpu_compiler"},
+						   {"ethos-u", "Vela"}};
+
+	for (size_t i = 0; i < QN_COUNT(compilers); i++)
+		if (strcmp(name, compilers[i][0]) == 0)
+			return compilers[i][1];
+	return NULL;
+}
+
 /* Operators that cannot be supported, and why. */
 static const char *
-why_not(int64_t code)
+why_not(int64_t code, const char *name)
 {
 	static const struct {
 		qn_tfl_builtin code;
@@ -21,6 +36,9 @@ why_not(int64_t code)
 				"docs/compositions.md)"},
 	};
 
+	if (code == QN_TFL_CUSTOM && strncmp(name, "Flex", 4) == 0)
+		return "it is an operator of TensorFlow (SELECT_TF_OPS) that no composition "
+		       "defines (--lib, docs/compositions.md)";
 	for (size_t i = 0; i < QN_COUNT(reasons); i++)
 		if ((int64_t)reasons[i].code == code)
 			return reasons[i].why;
@@ -88,12 +106,18 @@ qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name)
 	if (o->f->lacks == NULL)
 		count_all(o->f);
 	size_t *n = qn_map_gets(o->f->lacks, name);
-	if (n == NULL || *n > 0)
+	const char *compiler = code == QN_TFL_CUSTOM ? compiler_of(name) : NULL;
+	if (compiler != NULL)
+		(void)qn_importer_refuse(o->im, "import.op",
+					 "%s is a program for an accelerator, which %s made of "
+					 "operators of the model; import the file that %s read",
+					 name, compiler, compiler);
+	else if (n == NULL || *n > 0)
 		(void)qn_importer_refuse(
 			o->im, "import.op",
 			"%s is not supported%s: %s; replace it in the model by operators of "
 			"docs/importing.md, or cut the model before it (--cut %s)",
-			name, qn_importer_nodes(o->im, n != NULL ? *n : 1), why_not(code),
+			name, qn_importer_nodes(o->im, n != NULL ? *n : 1), why_not(code, name),
 			before(o));
 	if (n != NULL)
 		*n = 0;

@@ -115,6 +115,12 @@ test_refuses_custom(void **state)
 	tfl_op(file, QN_TFL_CUSTOM, INTS(x), INTS(y));
 	file->custom = "TFLite_Detection";
 	import_fails(INTS(x), INTS(y), "import.op", "TFLite_Detection");
+	file->custom = "FlexErf";
+	import_fails(INTS(x), INTS(y), "import.op", "SELECT_TF_OPS");
+	file->custom = "edgetpu-custom-op";
+	import_fails(INTS(x), INTS(y), "import.op", "the file that edgetpu_compiler read");
+	file->custom = "ethos-u";
+	import_fails(INTS(x), INTS(y), "import.op", "the file that Vela read");
 }
 
 static void
