@@ -85,19 +85,25 @@ count_all(qn_tfl *f)
 	}
 }
 
-/* The value before an operator, at which the model can end. */
+/* Options that end the model at the computed values that an operator reads: all of them, for its part to be done elsewhere. */
 static const char *
-before(const qn_tfl_op *o)
+cut_before(const qn_tfl_op *o)
 {
+	qn_buf b;
+
+	qn_buf_init(&b, o->im->scratch);
 	for (uint32_t i = 0; i < o->nin && o->f->depth == 0; i++) {
 		const qn_tfl_tensor *t = o->from[i];
+		bool again = false;
 
-		if (t != NULL && t->name[0] != '\0' && t->id != 0 &&
+		for (uint32_t k = 0; k < i; k++)
+			again = again || o->from[k] == t;
+		if (t != NULL && !again && t->name[0] != '\0' && t->id != 0 &&
 		    qn_importer_known(o->im, t->id) == NULL &&
 		    qn_graph_node(o->im->g, t->id)->op != QN_OP_input)
-			return t->name;
+			qn_buff(&b, "%s--cut %s", b.n > 0 ? " " : "", t->name);
 	}
-	return "NAME";
+	return b.n > 0 ? qn_buf_str(&b) : "--cut NAME";
 }
 
 void
@@ -116,9 +122,9 @@ qn_tfl_refuse_unsupported(qn_tfl_op *o, int64_t code, const char *name)
 		(void)qn_importer_refuse(
 			o->im, "import.op",
 			"%s is not supported%s: %s; replace it in the model by operators of "
-			"docs/importing.md, or cut the model before it (--cut %s)",
+			"docs/importing.md, or cut the model before it (%s)",
 			name, qn_importer_nodes(o->im, n != NULL ? *n : 1), why_not(code, name),
-			before(o));
+			cut_before(o));
 	if (n != NULL)
 		*n = 0;
 }

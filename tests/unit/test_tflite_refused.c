@@ -123,6 +123,25 @@ test_refuses_custom(void **state)
 	import_fails(INTS(x), INTS(y), "import.op", "the file that Vela read");
 }
 
+/* A model that ends before an operator ends at all values that it reads, as boxes and scores: not constants, nor inputs. */
+static void
+test_cut_before(void **state)
+{
+	(void)state;
+	static const float anchors[] = {1};
+	int x = tfl_tensor(file, "x", TFL_FLOAT32, DIMS(1), NULL, 0);
+	int box = tfl_tensor(file, "box", TFL_FLOAT32, DIMS(1), NULL, 0);
+	int score = tfl_tensor(file, "score", TFL_FLOAT32, DIMS(1), NULL, 0);
+	int a = tfl_tensor(file, "a", TFL_FLOAT32, DIMS(1), anchors, 4);
+	int y = tfl_tensor(file, "y", TFL_FLOAT32, DIMS(1), NULL, 0);
+
+	tfl_op(file, QN_TFL_RELU, INTS(x), INTS(box));
+	tfl_op(file, QN_TFL_TANH, INTS(x), INTS(score));
+	tfl_op(file, QN_TFL_CUSTOM, INTS(box, score, a, x, box), INTS(y));
+	file->custom = "TFLite_Detection";
+	import_fails(INTS(x), INTS(y), "import.op", "(--cut box --cut score)");
+}
+
 static void
 test_refuses_types(void **state)
 {
@@ -194,11 +213,12 @@ main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, tflite_setup, tflite_teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_axis_refused),       T(test_refuses_dims),
-		T(test_refuses_by_name),    T(test_reads_the_first_subgraph),
-		T(test_refuses_once),       T(test_refuses_custom),
-		T(test_refuses_types),      T(test_refuses_state),
-		T(test_refuses_short_data), T(test_any_bytes),
+		T(test_axis_refused),    T(test_refuses_dims),
+		T(test_refuses_by_name), T(test_reads_the_first_subgraph),
+		T(test_refuses_once),    T(test_refuses_custom),
+		T(test_cut_before),      T(test_refuses_types),
+		T(test_refuses_state),   T(test_refuses_short_data),
+		T(test_any_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
