@@ -184,7 +184,8 @@ centre(qn_tfl_op *o, int64_t groups, qn_id *x, qn_id *w)
 	if (known == NULL)
 		return qn_importer_refuse(
 			       o->im, "import.input",
-			       "weights with a zero point must be constant, or have no bias") != 0;
+			       "weights with a zero point must be constant, or have no bias; "
+			       "quantize the model again with --from-float and samples") != 0;
 	const qn_elem *e = i8_elem(o, type->elem);
 	if (e == NULL || !qn_tfl_take(o->f, MOST_PARTS * (uint64_t)qn_type_count(type)))
 		return false;

@@ -259,7 +259,8 @@ test_computed_weights_refused(void **state)
 	int y = tfl_codes(file, "y", TFL_INT8, DIMS(1, 2), 0.0625f, 1, NULL, 0);
 
 	tfl_op(file, QN_TFL_FULLY_CONNECTED, INTS(x, w, b), INTS(y));
-	import_fails(INTS(x, w), INTS(y), "import.input", "have no bias");
+	import_fails(INTS(x, w), INTS(y), "import.input",
+		     "have no bias; quantize the model again with --from-float");
 }
 
 /* Weights, and what is reshaped, may not be left out where nothing stands after them either. */
