@@ -87,9 +87,17 @@ run_requantize(qn_pipeline *p)
 	return QN_OK;
 }
 
+/* What a file quantizes stays as it is. */
+static qn_status
+share_values(qn_pipeline *p)
+{
+	return p->m->quantized_here ? qn_share_values(p->m) : QN_OK;
+}
+
 static qn_status
 check_and_requantize(qn_pipeline *p)
 {
+	QN_TRY(share_values(p));
 	QN_TRY(qn_check_noise(p));
 	return run_requantize(p);
 }
@@ -116,6 +124,7 @@ qn_status
 qn_pass_lower(qn_pipeline *p)
 {
 	QN_TRY(qn_bind(p->m));
+	QN_TRY(share_values(p));
 	QN_TRY(run_requantize(p));
 	if (p->opts->align != 0)
 		QN_TRY(run_align(p));

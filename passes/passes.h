@@ -46,6 +46,10 @@ bool qn_has_op(const qn_model *m, qn_op op);
  * calibrated. */
 qn_status qn_bind(qn_model *m) QN_MUST_CHECK;
 
+/* Quantizes the result of a layer once, to the finest of the types of 8 bits that its readers quantize it to, where no
+ * reader needs more; then no sums are stored for them.  calibrated -> calibrated.  (passes/share_values.c) */
+qn_status qn_share_values(qn_model *m) QN_MUST_CHECK;
+
 typedef struct qn_requant_opts { /* all zero: defaults */
 	bool exact; /* no averages of quantized values, which round twice: avg_pool and resize_bilinear stay float */
 	bool merge_always; /* chains of requantizes become one even where the values in between saturate */

@@ -140,6 +140,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_clean(m);
 	if (IS("split-layers"))
 		return qn_split_layers(m);
+	if (IS("share-values"))
+		return qn_share_values(m);
 	if (IS("partition"))
 		return qn_partition(m, &tflite);
 	if (IS("partition=i8/i4x4"))

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# skips.sh - values that several steps read with different ranges: no sums of 32 bits are stored for them.
+. "$(dirname "$0")/common.inc"
+
+# No sum is read by two requantizes.
+has_no_stored_sum() { # NAME FILE
+	cases=$((cases + 1))
+	if grep -o '= requantize %[^ ]*acc ' "$2" | sort | uniq -d | grep -q .; then
+		fail "$1" "two requantizes read one sum" "$2"
+	fi
+}
+
+# The skip of a small U-Net: %r is pooled, and joined with %u, whose range is wider.
+cat >unet.qir <<'X'
+graph @main(%x: tensor<1x16x16x4xf32>) {
+  %w = const : tensor<8x3x3x4xf32> rand 1
+  %c = conv2d %x, %w {pad=[1,1,1,1]}
+  %r = relu %c
+  %p = max_pool %r {kernel=[2,2], stride=[2,2]}
+  %v = const : tensor<8x3x3x8xf32> rand 2
+  %d = conv2d %p, %v {pad=[1,1,1,1]}
+  %u = resize_nearest %d {size=[16,16], mode=asymmetric}
+  %j = concat %r, %u {axis=3}
+  %o = const : tensor<4x1x1x16xf32> rand 3
+  %y = conv2d %j, %o
+  return %y
+}
+X
+awk 'BEGIN { for (i = 1; i <= 8 * 1024; i++) printf "%.3f%s", i * i * 7919 % 10007 / 10007 - 0.3, i % 1024 ? "," : "\n" }' >unet.csv
+good unet-graph opt unet.qir --calib unet.csv --stop-after=legalize -o unet.int.qir
+has_no_stored_sum unet-sums unet.int.qir
+good unet compile unet.qir --calib unet.csv -o unet
+has_words unet stdout 'arena        8192 bytes'
+
+finish
