@@ -19,7 +19,10 @@ static qn_status
 run_clean(qn_pipeline *p)
 {
 	QN_TRY(qn_clean(p->m));
-	return p->opts->encodings == NULL ? qn_split_layers(p->m) : QN_OK;
+	if (p->opts->encodings != NULL)
+		return QN_OK;
+	QN_TRY(qn_hoist_slices(p->m));
+	return qn_split_layers(p->m);
 }
 
 static qn_status

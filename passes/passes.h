@@ -33,6 +33,10 @@ qn_status qn_front_end(qn_model *m, const char *place, const char *text) QN_MUST
 /* Folds constants and batch norms; prepares a float graph for the quantizer. */
 qn_status qn_clean(qn_model *m) QN_MUST_CHECK;
 
+/* Moves slices up past what joins or arranges values, where they end at whole values or at channels of layers.
+ * (passes/hoist_slices.c) */
+qn_status qn_hoist_slices(qn_model *m) QN_MUST_CHECK;
+
 /* Makes a layer of each part of the channels that slices and splits take of one.  (passes/split_layers.c) */
 qn_status qn_split_layers(qn_model *m) QN_MUST_CHECK;
 

@@ -138,6 +138,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_fake_quant(m);
 	if (IS("clean"))
 		return qn_clean(m);
+	if (IS("hoist-slices"))
+		return qn_hoist_slices(m);
 	if (IS("split-layers"))
 		return qn_split_layers(m);
 	if (IS("share-values"))
