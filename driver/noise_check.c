@@ -10,6 +10,7 @@
 #include "calibrate/lint.h"
 #include "calibrate/outcome.h"
 #include "driver/calibration.h"
+#include "driver/noise_join.h"
 #include "driver/trial.h"
 #include "ir/diag.h"
 
@@ -134,6 +135,8 @@ compare(qn_pipeline *p)
 	qn_trials trials = {.p = p, .data = &few};
 	QN_TRY(qn_float_reference(m, g, &reference, &map));
 	QN_TRY(qn_trials_observe(&trials, reference));
+	for (size_t k = 0; k < g->noutput; k++)
+		qn_check_join(&trials, g, k, step_of(g, g->output[k].value));
 	drop_faint(&trials, g);
 	QN_TRY(qn_trials_error(&trials, NULL, g, m->scratch, error));
 	const double db = qn_trial_decibel(&trials, QN_TRIAL_FIT, error[QN_TRIAL_FIT]);

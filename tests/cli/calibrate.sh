@@ -104,6 +104,24 @@ case_of far-16 3 'accuracy.low data.constant data.duplicate int.multiplier' 'whe
 sed 's/1000\.0/7000.0/' far.qir >middle.qir
 case_of middle-16 0 'accuracy.low data.constant data.duplicate' 'where 16 bits usually reach 35 to 55' compile -q middle.qir --calib far.npy --activations i16 -o far
 { ! grep -q gptq stderr && grep -Eq 'only 1[1-9](\.[0-9]*)? dB' stderr; } || fail middle-16 'another warning' stderr
+# Boxes in pixels and classes in one output: the SQNR does not tell that the classes are lost.
+cat >boxes.qir <<'END'
+model "boxes" stage float
+graph @main(%x: tensor<1x4x2xf32>) {
+  %k = const : tensor<1x4x2xf32> splat 300.0
+  %pixels = mul %x, %k
+  %classes = sigmoid %x
+  %rows = concat %pixels, %classes {axis=2}
+  %turned = transpose %rows {perm=[0,2,1]}
+  %y = reshape %turned {shape=[4,4]}
+  return %y
+}
+END
+awk 'BEGIN { for (i = 1; i <= 3200; i++) printf "%.4f%s", i * i * 7919 % 10007 / 10007 - 0.4, i % 8 ? "," : "\n" }' >boxes.csv
+case_of joined 0 accuracy.joined "output 'y' joins values of different sizes|of those of 'classes', which reach 0.6|--cut for each" compile -q boxes.qir --calib boxes.csv -o boxes
+case_of joined-16 0 '' '' compile -q boxes.qir --calib boxes.csv --activations i16 -o boxes
+sed 's/300\.0/9.0/' boxes.qir >near.qir
+case_of joined-near 0 '' '' compile -q near.qir --calib boxes.csv -o near
 # What ranges cut off is in the report, also of a model that was saved between.
 silent 'clipped' compile "$E/digits.json" --calib "$E/calib.npy" --method percentile:p=99 -q -o clipped
 has_words 'clipped' clipped/digits.report.json '"clipped": [|{"value": "residual.a", "outside": 1967, "elements": 204800, "percent": 0.96044921875}'
