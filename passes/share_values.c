@@ -188,7 +188,6 @@ qn_status
 qn_share_values(qn_model *m)
 {
 	qn_graph *g = qn_model_entry(m);
-	const uint32_t *readers = qn_graph_uses(g, m->scratch);
 	sharing s = {.m = m, .g = g, .reach = QN_NEW(m->scratch, reach, g->n)};
 	const qn_elem **type = QN_NEW(m->scratch, const qn_elem *, g->n);
 	qn_map shared;
@@ -197,7 +196,7 @@ qn_share_values(qn_model *m)
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
-		if (readers[id] > 1 && n->name != NULL && is_sum(g, id))
+		if (n->name != NULL && is_sum(g, id))
 			type[id] = shared_type(&s, id);
 		if (type[id] != NULL)
 			qn_map_puts(&shared, n->name, &type[id]);

@@ -34,6 +34,23 @@ has_no_stored_sum unet-sums unet.int.qir
 good unet compile unet.qir --calib unet.csv -o unet
 has_words unet stdout 'arena        8192 bytes'
 
+# A concat that is read and joined again, as in a DenseNet: %c has one reader, but two ranges.
+cat >dense.qir <<'X'
+graph @main(%x: tensor<1x16x16x4xf32>) {
+  %w = const : tensor<8x3x3x4xf32> rand 1
+  %c = conv2d %x, %w {pad=[1,1,1,1]}
+  %j = concat %c, %x {axis=3}
+  %a = const : tensor<8x1x1x12xf32> rand 2
+  %d = conv2d %j, %a
+  %j2 = concat %j, %d {axis=3}
+  %b = const : tensor<8x1x1x20xf32> rand 3
+  %y = conv2d %j2, %b
+  return %y
+}
+X
+good dense-graph opt dense.qir --calib unet.csv --stop-after=legalize -o dense.int.qir
+has_no_stored_sum dense-sums dense.int.qir
+
 # Queries, keys and values of one layer, as image transformers have them.
 cat >qkv.qir <<'X'
 graph @main(%x: tensor<1x16x8xf32>) {
