@@ -205,13 +205,15 @@ static const qn_kernel_figure rv32[] = {
 #define OWN(list) .own = list, .nown = QN_COUNT(list)
 
 static const qn_target_figures targets[] = {
-	{"generic", "generic", .portable = 100}, /* on a Cortex-M4 */
+	{"generic", "generic", .portable = 100},                      /* on a Cortex-M4 */
+	{"cortex-m0", "cortex-m0plus", OWN(m0plus), .portable = 220}, /* the same instructions */
 	{"cortex-m0plus", "cortex-m0plus", OWN(m0plus), .portable = 220},
 	{"cortex-m3", "cortex-m3", OWN(m3), .portable = 100},
 	{"cortex-m4", "cortex-m4", OWN(dsp), .portable = 100},
 	{"cortex-m7", "cortex-m4", OWN(dsp), .portable = 100},  /* the same instructions */
 	{"cortex-m33", "cortex-m4", OWN(dsp), .portable = 100}, /* the same instructions */
 	{"cortex-m55", "cortex-m55", OWN(mve), .portable = 102},
+	{"cortex-m85", "cortex-m55", OWN(mve), .portable = 102},
 	{"rv32imc", "rv32imc", OWN(rv32), .portable = 150},
 	{"aarch64", "aarch64", OWN(neon), .portable = 120},
 	{"aarch64-dotprod", "aarch64-dotprod", OWN(dot_products), .portable = 120},

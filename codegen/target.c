@@ -20,6 +20,7 @@
 
 static const qn_target targets[] = {
 	{.name = "generic", .help = "any C99 or C++11 compiler (default)"},
+	{.name = "cortex-m0", SCALAR},
 	{.name = "cortex-m0plus", SCALAR},
 	{.name = "cortex-m3", SCALAR},
 	{.name = "cortex-m4", DSP, .help = "DSP extension: two products per instruction"},
@@ -30,6 +31,11 @@ static const qn_target targets[] = {
 	 .lacks = "!defined(__ARM_FEATURE_MVE)",
 	 .flags = "-mcpu=cortex-m55 and -mfloat-abi=hard or softfp",
 	 .help = "MVE (Helium): 16 products per instruction"},
+	{.name = "cortex-m85",
+	 .features = QN_TARGET_VECTORS | QN_TARGET_SMLAD,
+	 .lacks = "!defined(__ARM_FEATURE_MVE)",
+	 .flags = "-mcpu=cortex-m85 and -mfloat-abi=hard or softfp",
+	 .help = "as cortex-m55"},
 	{.name = "rv32imc", SCALAR},
 	{.name = "avr",
 	 .features = QN_TARGET_ROM,

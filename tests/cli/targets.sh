@@ -7,7 +7,17 @@ E=$QUERN_SOURCE/examples/digits
 
 silent list targets
 has_words list stdout 'generic|cortex-m0plus|cortex-m4|DSP extension|rv32imc|aarch64-dotprod|SDOT'
-usage unknown "--target: invalid value 'm4' (expected generic, cortex-m0plus|; did you mean 'cortex-m4'?" compile "$E/digits.json" --calib "$E/calib.npy" --target m4 -o out
+usage unknown "--target: invalid value 'm4' (expected generic, cortex-m0, cortex-m0plus|; did you mean 'cortex-m4'?" compile "$E/digits.json" --calib "$E/calib.npy" --target m4 -o out
+
+# Cores that execute the same instructions.
+for pair in m0:m0plus m85:m55; do
+	for core in ${pair/:/ }; do
+		good $core compile -q "$E/digits.json" --calib "$E/calib.npy" --target cortex-$core -o $core
+		sed -n '/^digits_run/,$p' $core/digits.c >$core.run
+	done
+	cases=$((cases + 1))
+	cmp -s ${pair%:*}.run ${pair#*:}.run && [ -s ${pair%:*}.run ] || fail "$pair" 'their programs differ' /dev/null
+done
 
 good generic compile -q "$E/digits.json" --calib "$E/calib.npy" -o generic
 good named compile -q "$E/digits.json" --calib "$E/calib.npy" --target generic -o named

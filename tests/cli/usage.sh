@@ -78,7 +78,7 @@ usage flag-value 'takes no value|--quiet' compile m.json --quiet=yes
 usage twice 'given twice|--scheme' compile m.json --scheme rfc --scheme tflite
 usage twice-output 'given twice|--output' compile m.json -o out -o out2
 usage scheme "--scheme: invalid value 'int4' (expected tflite or rfc)" compile "$E/digits.json" --scheme int4 -o out
-usage target "--target: invalid value 'm4' (expected generic, cortex-m0plus,| or x86-64-avx512vnni)" compile "$E/digits.json" --target m4 -o out
+usage target "--target: invalid value 'm4' (expected generic, cortex-m0, cortex-m0plus,| or x86-64-avx512vnni)" compile "$E/digits.json" --target m4 -o out
 usage method "method|'mean'|minmax, avgmax|method.unknown" compile "$E/digits.json" --method=mean -o out
 usage weights "--weights|'none'|per-channel|per-tensor" compile "$E/digits.json" --weights none -o out
 run compile --help
