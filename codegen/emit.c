@@ -240,7 +240,8 @@ qn_emit_steps(qn_emitter *e)
 		qn_emit_step(e, i);
 		at[i + 1] = e->run.n;
 	}
-	if (!e->rom) /* their tables would have to lie there, too */
+	/* in program memory their tables would have to lie there, too */
+	if (!e->rom && e->plan->optimize != QN_OPTIMIZE_SPEED)
 		qn_emit_repeats(e, at);
 	qn_emit_output_copies(e);
 	qn_emit_reset(e);

@@ -17,7 +17,13 @@
 
 #include <string.h>
 
-enum { CALL_BYTES = 32, ENTRY_BYTES = 4, FUNCTION_BYTES = 64, LEAST_GAIN = 256 };
+enum {
+	CALL_BYTES = 32,
+	ENTRY_BYTES = 4,
+	FUNCTION_BYTES = 64,
+	LEAST_GAIN = 1536,
+	LEAST_GAIN_SIZE = 256
+};
 
 /* A member of the table: the references in the same place of every time. */
 typedef struct member {
@@ -41,7 +47,7 @@ typedef struct repeat {
 static const qn_repeat_ref *
 ref_of(const repeat *x, size_t k, size_t column)
 {
-	return &x->refs->ref[x->refs->first[x->r.begin + k * x->r.length] + column];
+	return &x->refs->ref[x->refs->first[k * x->r.length] + column];
 }
 
 static bool
@@ -67,9 +73,8 @@ static void
 find_members(repeat *x)
 {
 	qn_arena *a = x->e->arena;
-	const size_t begin = x->refs->first[x->r.begin];
 
-	x->nref = x->refs->first[x->r.begin + x->r.length] - begin;
+	x->nref = x->refs->first[x->r.length];
 	x->member = QN_NEW(a, member, x->nref + 1);
 	x->of_ref = QN_NEW(a, uint32_t, x->nref + 1);
 	for (size_t i = 0; i < x->nref; i++) {
@@ -278,9 +283,11 @@ static void
 put_title(const repeat *x, qn_buf *b)
 {
 	const qn_plan *p = x->e->plan;
-	const qn_step *last = &p->step[x->r.begin + x->r.length - 1];
+	const qn_step *first = &p->step[x->r.begin], *last = first + x->r.length - 1;
 
-	qn_emit_comment(b, qn_graph_node(x->e->g, p->step[x->r.begin].core)->name);
+	qn_emit_comment(b, qn_graph_node(x->e->g, first->core)->name);
+	if (last == first)
+		return;
 	qn_buf_puts(b, " to ");
 	qn_emit_comment(b, qn_graph_node(x->e->g, last->core)->name);
 }
@@ -331,35 +338,51 @@ pays(const repeat *x, const uint32_t *weight)
 	       ENTRY_BYTES * (x->nmember + 1) * n + FUNCTION_BYTES + LEAST_GAIN;
 }
 
-void
-qn_emit_repeats(qn_emitter *e, const size_t *at)
+/* Moves those that pay out of e->run, and gives what is left of it. */
+static void
+move(qn_emitter *e, qn_repeat_refs *refs, const uint32_t *weight, size_t count,
+     const qn_repeat *list, qn_buf *run)
 {
-	const size_t n = e->plan->nstep;
-	uint32_t *weight = QN_NEW(e->arena, uint32_t, n + 1);
-	qn_repeat_refs refs;
-	qn_repeat *list;
-	size_t count, done = 0;
-	qn_buf run;
+	const size_t *at = refs->at;
+	size_t done = 0;
 
-	for (size_t i = 0; i < n; i++)
-		weight[i] = e->plan->step[i].alias == 0;
-	qn_repeat_refs_read(&refs, e, at);
-	count = qn_repeats_find(refs.same, weight, n, LEAST_GAIN / CALL_BYTES, e->arena, &list);
-	qn_buf_init(&run, e->arena);
 	for (size_t i = 0; i < count; i++) {
-		repeat x = {.e = e, .refs = &refs, .r = list[i]};
+		repeat x = {.e = e, .refs = refs, .r = list[i]};
 
 		choose_begin(&x);
+		if (!qn_repeat_refs_read(refs, &x.r))
+			continue;
 		find_members(&x);
 		if (!pays(&x, weight))
 			continue;
 		name_all(&x);
-		qn_buf_put(&run, e->run.data + at[done], at[x.r.begin] - at[done]);
-		put_repeat(&x, &run);
+		qn_buf_put(run, e->run.data + at[done], at[x.r.begin] - at[done]);
+		put_repeat(&x, run);
 		done = x.r.begin + x.r.length * x.r.count;
 	}
-	if (done == 0)
-		return;
-	qn_buf_put(&run, e->run.data + at[done], e->run.n - at[done]);
-	e->run = run;
+	if (done > 0)
+		qn_buf_put(run, e->run.data + at[done], e->run.n - at[done]);
+}
+
+void
+qn_emit_repeats(qn_emitter *e, const size_t *at)
+{
+	const size_t n = e->plan->nstep;
+	qn_arena *tmp = qn_arena_child(e->arena);
+	uint32_t *weight = QN_NEW(tmp, uint32_t, n + 1);
+	qn_repeat_refs refs;
+	qn_repeat *list;
+	qn_buf run;
+
+	for (size_t i = 0; i < n; i++)
+		weight[i] = e->plan->step[i].alias == 0;
+	qn_repeat_refs_init(&refs, e, at, tmp);
+	const uint32_t *number = qn_repeat_refs_numbers(&refs);
+	const size_t count =
+		qn_repeats_find(number, weight, n, LEAST_GAIN / CALL_BYTES, tmp, &list);
+	qn_buf_init(&run, e->arena);
+	move(e, &refs, weight, count, list, &run);
+	if (run.n > 0)
+		e->run = run;
+	qn_arena_release(tmp);
 }

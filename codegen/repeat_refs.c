@@ -4,60 +4,73 @@
 
 #include <string.h>
 
-/* What a symbol is. */
+/* What a word is. */
 typedef struct meaning {
 	qn_ref_kind kind;
 	const char *type, *element;
 } meaning;
 
-typedef struct reader {
-	qn_repeat_refs *x;
-	qn_arena *arena;
-	qn_map symbol, state; /* meanings */
-	qn_buf trace;         /* "NET_TRACED" */
-	qn_buf mask;          /* the statements without what they refer to */
-	const char **masks;   /* of the numbers given so far, counted from 1 */
-	size_t nmask, mask_cap;
-	qn_hashes by_mask;
-	size_t step;
-} reader;
-
 static void
-add_meaning(reader *r, qn_map *to, const char *name, meaning m)
+add_symbol(qn_repeat_refs *x, const char *name, size_t id)
 {
-	if (qn_map_gets(to, name) == NULL)
-		qn_map_puts(to, name, qn_arena_copy(r->arena, &m, sizeof(m)));
+	qn_hashes_add(&x->symbols, qn_hash(name, strlen(name), 0), (uint32_t)id);
 }
 
-static void
-read_symbols(reader *r)
+void
+qn_repeat_refs_init(qn_repeat_refs *x, const qn_emitter *e, const size_t *at, qn_arena *a)
 {
-	const qn_emitter *e = r->x->e;
+	qn_buf b;
 
+	*x = (qn_repeat_refs){.e = e, .at = at, .arena = a};
+	qn_hashes_init(&x->symbols, a);
 	for (size_t i = 0; i < e->nconstant; i++)
-		add_meaning(r, &r->symbol, e->constant[i].name,
-			    (meaning){QN_REF_CONSTANT, qn_ctype(e->constant[i].type), NULL});
+		add_symbol(x, e->constant[i].name, i + 1);
 	for (size_t i = 0; i < e->ntext; i++)
-		add_meaning(r, &r->symbol, e->text[i].symbol,
-			    (meaning){e->text[i].count == 0 ? QN_REF_STRUCT : QN_REF_CONSTANT,
-				      e->text[i].type, NULL});
-	for (size_t k = 0; k < e->g->nstate; k++) {
-		const qn_port t = qn_state_port_of(e, k);
-
-		add_meaning(r, &r->state, t.name,
-			    (meaning){QN_REF_STATE, NULL, qn_ctype(qn_stored_plain(t.type))});
-	}
-	qn_buff(&r->trace, "%s_TRACED", e->macro);
+		add_symbol(x, e->text[i].symbol, e->nconstant + i + 1);
+	qn_buf_init(&b, a);
+	qn_buff(&b, "%s_TRACED", e->macro);
+	x->trace = qn_buf_str(&b);
 }
 
-static void
-add_ref(reader *r, qn_repeat_ref ref)
+static bool
+is_word(const char *word, const char *end, const char *what)
 {
-	qn_repeat_refs *x = r->x;
+	return (size_t)(end - word) == strlen(what) && memcmp(word, what, strlen(what)) == 0;
+}
 
-	ref.step = r->step;
-	x->ref = qn_arena_grow(r->arena, x->ref, &x->cap, x->n + 1, sizeof(*x->ref));
-	x->ref[x->n++] = ref;
+static bool
+find_symbol(const qn_repeat_refs *x, const char *word, const char *end, meaning *out)
+{
+	const qn_emitter *e = x->e;
+	const uint32_t hash = qn_hash(word, (size_t)(end - word), 0);
+	uint32_t id;
+
+	for (size_t at = 0; (id = qn_hashes_next(&x->symbols, hash, &at)) != 0;) {
+		const qn_constant *c = id <= e->nconstant ? &e->constant[id - 1] : NULL;
+		const qn_args_text *t = c == NULL ? &e->text[id - 1 - e->nconstant] : NULL;
+
+		if (!is_word(word, end, c != NULL ? c->name : t->symbol))
+			continue;
+		*out = c != NULL       ? (meaning){QN_REF_CONSTANT, qn_ctype(c->type), NULL}
+		       : t->count == 0 ? (meaning){QN_REF_STRUCT, t->type, NULL}
+				       : (meaning){QN_REF_CONSTANT, t->type, NULL};
+		return true;
+	}
+	return false;
+}
+
+static bool
+find_state(const qn_repeat_refs *x, const char *word, const char *end, meaning *out)
+{
+	for (size_t k = 0; k < x->e->g->nstate; k++) {
+		const qn_port t = qn_state_port_of(x->e, k);
+
+		if (!is_word(word, end, t.name))
+			continue;
+		*out = (meaning){QN_REF_STATE, NULL, qn_ctype(qn_stored_plain(t.type))};
+		return true;
+	}
+	return false;
 }
 
 static bool
@@ -66,12 +79,6 @@ ends_with(const char *text, const char *at, const char *what)
 	const size_t n = strlen(what);
 
 	return (size_t)(at - text) >= n && memcmp(at - n, what, n) == 0;
-}
-
-static bool
-is_word(const char *word, const char *end, const char *what)
-{
-	return (size_t)(end - word) == strlen(what) && memcmp(word, what, strlen(what)) == 0;
 }
 
 /* Whether the word names a place that bytes can be added to. */
@@ -86,26 +93,44 @@ is_place(const char *text, const char *word, const char *end)
 
 /* What the word at `word` refers to; false: nothing.  The reference may begin before it. */
 static bool
-refers(const reader *r, const char *text, const char *word, const char *end, qn_repeat_ref *ref)
+refers(const qn_repeat_refs *x, const char *text, const char *word, const char *end,
+       qn_repeat_ref *ref)
 {
 	static const char state[] = "state->";
-	const meaning *m = qn_map_get(&r->symbol, word, (size_t)(end - word));
-	const char *before = word;
+	const bool of_state = ends_with(text, word, state);
+	const char *before = of_state ? word - strlen(state) : word;
+	meaning m;
 
-	if (m == NULL && ends_with(text, word, state)) {
-		m = qn_map_get(&r->state, word, (size_t)(end - word));
-		before = word - strlen(state);
-	}
-	if (m == NULL)
+	if (of_state ? !find_state(x, word, end, &m) : !find_symbol(x, word, end, &m))
 		return false;
-	if (m->kind == QN_REF_STRUCT && ends_with(text, word, "&"))
+	if (m.kind == QN_REF_STRUCT && ends_with(text, word, "&"))
 		before = word - 1;
-	*ref = (qn_repeat_ref){.kind = m->kind,
+	*ref = (qn_repeat_ref){.kind = m.kind,
 			       .at = before,
 			       .n = (size_t)(end - before),
-			       .type = m->type,
-			       .element = m->element};
+			       .type = m.type,
+			       .element = m.element};
 	return true;
+}
+
+/* The statements of a step while they are read. */
+typedef struct reader {
+	qn_repeat_refs *x;
+	bool keeps; /* the references are wanted, not only the mask */
+	size_t step;
+	qn_buf mask; /* the statements without what they refer to */
+} reader;
+
+static void
+add_ref(reader *r, qn_repeat_ref ref)
+{
+	qn_repeat_refs *x = r->x;
+
+	if (!r->keeps)
+		return;
+	ref.step = r->step;
+	x->ref = qn_arena_grow(x->arena, x->ref, &x->cap, x->n + 1, sizeof(*x->ref));
+	x->ref[x->n++] = ref;
 }
 
 /* A reference: the statements before it go to the mask, and a sign for it. */
@@ -154,9 +179,9 @@ read_statements(reader *r, const char *text, const char *end)
 		ref = (qn_repeat_ref){.at = word, .n = (size_t)(s - word)};
 		if (number && number_refers(text, word, s, word == added, traced, &ref.kind))
 			take(r, &from, ref);
-		else if (!number && refers(r, text, word, s, &ref))
+		else if (!number && refers(r->x, text, word, s, &ref))
 			take(r, &from, ref);
-		if (is_word(word, s, qn_buf_str(&r->trace)))
+		if (is_word(word, s, r->x->trace))
 			traced = true;
 		if (*s == ';')
 			traced = false;
@@ -170,24 +195,8 @@ read_statements(reader *r, const char *text, const char *end)
 	qn_buf_put(&r->mask, from, (size_t)(end - from));
 }
 
-/* The number of the mask: that of an equal one. */
-static uint32_t
-number_of(reader *r)
-{
-	const uint32_t hash = qn_hash(r->mask.data, r->mask.n, 0);
-	uint32_t id;
-
-	for (size_t at = 0; (id = qn_hashes_next(&r->by_mask, hash, &at)) != 0;)
-		if (strcmp(r->masks[id - 1], qn_buf_str(&r->mask)) == 0)
-			return id;
-	r->masks = qn_arena_grow(r->arena, r->masks, &r->mask_cap, r->nmask + 1, sizeof(*r->masks));
-	r->masks[r->nmask++] = qn_arena_strn(r->arena, r->mask.data, r->mask.n);
-	qn_hashes_add(&r->by_mask, hash, (uint32_t)r->nmask);
-	return (uint32_t)r->nmask;
-}
-
-/* The statements of a step begin after its comment; those of a loop do not stand alone. */
-static void
+/* The mask of a step, whose statements begin after its comment; false: they do not stand alone, as those of a loop. */
+static bool
 read_step(reader *r, size_t i)
 {
 	static const char close[] = "*/\n";
@@ -199,30 +208,58 @@ read_step(reader *r, size_t i)
 	r->step = i;
 	r->mask.n = 0;
 	if ((e->loops.n > 0 && e->loops.with[s->node] != 0) || title == NULL || title >= end)
-		return;
+		return false;
 	read_statements(r, title + strlen(close), end);
-	r->x->same[i] = number_of(r);
+	return true;
 }
 
-void
-qn_repeat_refs_read(qn_repeat_refs *x, const qn_emitter *e, const size_t *at)
+uint32_t *
+qn_repeat_refs_numbers(qn_repeat_refs *x)
 {
-	const size_t n = e->plan->nstep;
-	reader r = {.x = x, .arena = e->arena};
+	const size_t n = x->e->plan->nstep;
+	uint32_t *number = QN_NEW(x->arena, uint32_t, n + 1);
+	uint32_t *second = QN_NEW(x->arena, uint32_t, n + 1); /* another hash of the same */
+	reader r = {.x = x};
+	qn_hashes masks;
 
-	*x = (qn_repeat_refs){.e = e, .at = at};
-	x->first = QN_NEW(e->arena, size_t, n + 1);
-	x->same = QN_NEW(e->arena, uint32_t, n + 1);
-	qn_map_init(&r.symbol, e->arena);
-	qn_map_init(&r.state, e->arena);
-	qn_hashes_init(&r.by_mask, e->arena);
-	qn_buf_init(&r.trace, e->arena);
-	qn_buf_init(&r.mask, e->arena);
-	read_symbols(&r);
+	qn_hashes_init(&masks, x->arena);
+	qn_buf_init(&r.mask, x->arena);
 	for (size_t i = 0; i < n; i++) {
-		read_step(&r, i);
-		x->first[i + 1] = x->n;
+		if (!read_step(&r, i))
+			continue;
+		const uint32_t hash = qn_hash(r.mask.data, r.mask.n, 0);
+		uint32_t id;
+
+		second[i] = qn_hash(r.mask.data, r.mask.n, 1);
+		for (size_t at = 0; (id = qn_hashes_next(&masks, hash, &at)) != 0;)
+			if (second[id - 1] == second[i])
+				break;
+		number[i] = id != 0 ? id : (uint32_t)i + 1;
+		if (id == 0)
+			qn_hashes_add(&masks, hash, number[i]);
 	}
+	return number;
+}
+
+bool
+qn_repeat_refs_read(qn_repeat_refs *x, const qn_repeat *r)
+{
+	const char **mask = QN_NEW(x->arena, const char *, r->length);
+	reader one = {.x = x, .keeps = true};
+
+	x->n = 0;
+	x->first = QN_NEW(x->arena, size_t, r->length * r->count + 1);
+	qn_buf_init(&one.mask, x->arena);
+	for (size_t i = 0; i < r->length * r->count; i++) {
+		if (!read_step(&one, r->begin + i))
+			return false;
+		x->first[i + 1] = x->n;
+		if (i < r->length)
+			mask[i] = qn_arena_strn(x->arena, one.mask.data, one.mask.n);
+		else if (strcmp(mask[i % r->length], qn_buf_str(&one.mask)) != 0)
+			return false;
+	}
+	return true;
 }
 
 /* Where its symbol begins, and its bytes. */

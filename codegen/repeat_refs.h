@@ -9,6 +9,7 @@
 #define QN_CODEGEN_REPEAT_REFS_H
 
 #include "codegen/emitter.h"
+#include "codegen/repeats.h"
 
 typedef enum qn_ref_kind {
 	QN_REF_STRUCT,   /* an argument struct, with the & before it */
@@ -31,14 +32,21 @@ typedef struct qn_repeat_ref {
 typedef struct qn_repeat_refs {
 	const qn_emitter *e;
 	const size_t *at; /* where the statements of a step begin in e->run; one more than steps */
-	qn_repeat_ref *ref; /* of all steps */
+	qn_arena *arena;
+	qn_hashes symbols; /* by name: constants of e, counted from 1, then argument structs */
+	const char *trace; /* "NET_TRACED" */
+	/* of the steps that were read last; where those of a step begin, one more than steps */
+	qn_repeat_ref *ref;
 	size_t n, cap;
-	size_t *first;  /* where those of a step begin; one more than steps */
-	uint32_t *same; /* a number that steps share when they are equal, 0: equal to nothing */
+	size_t *first;
 } qn_repeat_refs;
 
-/* Of all steps; at is kept. */
-void qn_repeat_refs_read(qn_repeat_refs *x, const qn_emitter *e, const size_t *at);
+void qn_repeat_refs_init(qn_repeat_refs *x, const qn_emitter *e, const size_t *at, qn_arena *a);
+/* A number for each step that equal ones share, 0: equal to nothing.  Others have the same at most by an accident,
+ * which qn_repeat_refs_read finds. */
+uint32_t *qn_repeat_refs_numbers(qn_repeat_refs *x);
+/* Reads those of all times; false: their statements differ. */
+bool qn_repeat_refs_read(qn_repeat_refs *x, const qn_repeat *r);
 /* Its symbol, the name of its state, or its number. */
 const char *qn_repeat_ref_text(const qn_repeat_refs *x, const qn_repeat_ref *ref);
 /* Whether both can be one member of a struct. */
