@@ -17,13 +17,7 @@
 
 #include <string.h>
 
-enum {
-	CALL_BYTES = 32,
-	ENTRY_BYTES = 4,
-	FUNCTION_BYTES = 64,
-	LEAST_GAIN = 1536,
-	LEAST_GAIN_SIZE = 256
-};
+enum { CALL_BYTES = 32, ENTRY_BYTES = 4, FUNCTION_BYTES = 64, LEAST_GAIN = 256 };
 
 /* A member of the table: the references in the same place of every time. */
 typedef struct member {
