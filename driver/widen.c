@@ -15,20 +15,6 @@
 #include "patterns/recipe.h"
 #include "runtime/math.h"
 
-typedef struct widening {
-	qn_pipeline *p;
-	const qn_graph *g; /* partitioned */
-	qn_trials trials;
-	qn_arena *arena;
-	qn_wide_layers all;
-	double first[QN_TRIAL_PARTS],
-		now[QN_TRIAL_PARTS]; /* errors with 8 bits, and as it is so far */
-	bool lowers;  /* with 8 bits the graph becomes integer: then it has to with 16 bits, too */
-	double begun; /* noise of all layers with 8 bits */
-	size_t tried,
-		impossible; /* trials; of those, with a storage that the network cannot have */
-} widening;
-
 /* ---- options ---- */
 
 static qn_status
@@ -61,7 +47,7 @@ is_impossible(qn_status status)
 static qn_status
 rank(void *arg, qn_model *m)
 {
-	widening *w = arg;
+	qn_widening *w = arg;
 
 	QN_TRY(qn_widen_rank(m, w->g, &w->p->quant, w->trials.data, w->arena, &w->all));
 	const qn_status status = qn_pass_lower(w->p);
@@ -72,7 +58,7 @@ rank(void *arg, qn_model *m)
 static qn_status
 lower(void *arg, qn_model *m)
 {
-	const widening *w = arg;
+	const qn_widening *w = arg;
 
 	(void)m;
 	return w->lowers ? qn_pass_lower(w->p) : QN_OK;
@@ -80,7 +66,7 @@ lower(void *arg, qn_model *m)
 
 /* The error with the layers that are wide now; *can: the network can be quantized so. */
 static qn_status
-measure(widening *w, double error[QN_TRIAL_PARTS], bool *can)
+measure(qn_widening *w, double error[QN_TRIAL_PARTS], bool *can)
 {
 	qn_env *env = w->p->m->env;
 	const qn_diag_mark mark = qn_diag_mark_now(env);
@@ -98,17 +84,17 @@ measure(widening *w, double error[QN_TRIAL_PARTS], bool *can)
 	return QN_OK;
 }
 
-/* Measures the layers that are wide now, and tells the host. */
-static qn_status
-try_now(widening *w, double error[QN_TRIAL_PARTS], bool *can)
+qn_status
+qn_widening_try(qn_widening *w, double error[QN_TRIAL_PARTS], bool *can)
 {
 	QN_TRY(measure(w, error, can));
 	w->tried++;
-	return qn_progress(w->p->m->env, "activations", w->tried, QN_WIDEN_TRIALS);
+	return qn_progress(w->p->m->env, "activations", w->tried,
+			   QN_WIDEN_TRIALS + QN_WIDEN_FAR_TRIALS);
 }
 
-static void
-take(widening *w, const double error[QN_TRIAL_PARTS])
+void
+qn_widening_take(qn_widening *w, const double error[QN_TRIAL_PARTS])
 {
 	for (qn_trial_part part = 0; part < QN_TRIAL_PARTS; part++)
 		w->now[part] = error[part];
@@ -124,7 +110,7 @@ typedef struct group {
 } group;
 
 static double
-to_bring(const widening *w, const group *g, size_t from, size_t to)
+to_bring(const qn_widening *w, const group *g, size_t from, size_t to)
 {
 	double sum = 0;
 
@@ -134,7 +120,7 @@ to_bring(const widening *w, const group *g, size_t from, size_t to)
 }
 
 static void
-set_members(widening *w, const group *g, size_t from, size_t to, bool wide)
+set_members(qn_widening *w, const group *g, size_t from, size_t to, bool wide)
 {
 	for (; from < to; from++) {
 		w->all.layer[g->member[from]].wide = wide;
@@ -145,7 +131,7 @@ set_members(widening *w, const group *g, size_t from, size_t to, bool wide)
 /* Goes back to 8 bits with members from … to of a group, if all that went back lose less than they had to bring: with
  * these at once, else with those of each half. */
 static qn_status
-prune(widening *w, group *g, size_t from, size_t to)
+prune(qn_widening *w, group *g, size_t from, size_t to)
 {
 	double error[QN_TRIAL_PARTS];
 	bool can;
@@ -153,14 +139,14 @@ prune(widening *w, group *g, size_t from, size_t to)
 	if (from == to || w->tried >= QN_WIDEN_TRIALS)
 		return QN_OK;
 	set_members(w, g, from, to, false);
-	QN_TRY(try_now(w, error, &can));
+	QN_TRY(qn_widening_try(w, error, &can));
 	const double bring = to_bring(w, g, from, to);
 	const double lost =
 		qn_widen_gain(error[QN_TRIAL_FIT], g->chain ? w->now[QN_TRIAL_FIT] : g->full);
 	if (can && (error[QN_TRIAL_HELD] <= w->now[QN_TRIAL_HELD] ||
 		    lost < (g->chain ? bring : g->spent + bring))) {
 		g->spent += bring;
-		take(w, error);
+		qn_widening_take(w, error);
 		return QN_OK;
 	}
 	set_members(w, g, from, to, true);
@@ -174,7 +160,7 @@ prune(widening *w, group *g, size_t from, size_t to)
 }
 
 static bool
-gains(const widening *w, const double before[QN_TRIAL_PARTS], double least)
+gains(const qn_widening *w, const double before[QN_TRIAL_PARTS], double least)
 {
 	return w->now[QN_TRIAL_HELD] < before[QN_TRIAL_HELD] &&
 	       qn_widen_gain(before[QN_TRIAL_FIT], w->now[QN_TRIAL_FIT]) >= least;
@@ -182,7 +168,7 @@ gains(const widening *w, const double before[QN_TRIAL_PARTS], double least)
 
 /* One layer alone may be of no use where another one spoils the outputs as much. */
 static qn_status
-try_together(widening *w, const bool *in, bool chain)
+try_together(qn_widening *w, const bool *in, bool chain)
 {
 	size_t *member = QN_NEW(w->arena, size_t, w->all.n + 1), n = 0, others = 0;
 	double before[QN_TRIAL_PARTS], error[QN_TRIAL_PARTS];
@@ -199,9 +185,9 @@ try_together(widening *w, const bool *in, bool chain)
 	memcpy(before, w->now, sizeof before);
 	group g = {.member = member, .chain = chain};
 	set_members(w, &g, 0, n, true);
-	QN_TRY(try_now(w, error, &can));
+	QN_TRY(qn_widening_try(w, error, &can));
 	if (can)
-		take(w, error);
+		qn_widening_take(w, error);
 	const bool kept = can && gains(w, before, qn_widen_least_gain(&w->all, in));
 	if (kept) {
 		const double all = qn_widen_gain(before[QN_TRIAL_FIT], error[QN_TRIAL_FIT]);
@@ -215,31 +201,31 @@ try_together(widening *w, const bool *in, bool chain)
 	/* several that each lose little without it may lose all that they brought */
 	if (!kept || !gains(w, before, QN_WIDEN_LEAST_GAIN)) {
 		set_members(w, &g, 0, n, false);
-		take(w, before);
+		qn_widening_take(w, before);
 	}
 	return QN_OK;
 }
 
 static qn_status
-try_layer(widening *w, qn_wide_layer *l)
+try_layer(qn_widening *w, qn_wide_layer *l)
 {
 	double error[QN_TRIAL_PARTS];
 	bool can;
 
 	l->wide = true;
-	QN_TRY(try_now(w, error, &can));
+	QN_TRY(qn_widening_try(w, error, &can));
 	l->wide = can && error[QN_TRIAL_HELD] < w->now[QN_TRIAL_HELD] &&
 		  qn_widen_gain(w->now[QN_TRIAL_FIT], error[QN_TRIAL_FIT]) >= QN_WIDEN_LEAST_GAIN;
 	if (!l->wide)
 		return QN_OK;
 	l->gain = qn_widen_gain(w->now[QN_TRIAL_HELD], error[QN_TRIAL_HELD]);
-	take(w, error);
+	qn_widening_take(w, error);
 	return QN_OK;
 }
 
 /* Whether the layer may bring the least gain: noise of layers adds up about so. */
 static bool
-may_help(const widening *w, const qn_wide_layer *l)
+may_help(const qn_widening *w, const qn_wide_layer *l)
 {
 	static const double doubt = 2;
 	const double left = w->begun * (w->now[QN_TRIAL_FIT] / w->first[QN_TRIAL_FIT]);
@@ -249,7 +235,7 @@ may_help(const widening *w, const qn_wide_layer *l)
 }
 
 static size_t
-count_wide(const widening *w)
+count_wide(const qn_widening *w)
 {
 	size_t n = 0;
 
@@ -261,7 +247,7 @@ count_wide(const widening *w)
 /* Layers one after the other.  What one brings depends on those that are wide already: once more after a round that kept
  * some.  While none is, some trials are left for all together. */
 static qn_status
-try_each(widening *w)
+try_each(qn_widening *w)
 {
 	bool kept = true;
 
@@ -284,7 +270,7 @@ try_each(widening *w)
 }
 
 static qn_status
-try_layers(widening *w)
+try_layers(qn_widening *w)
 {
 	bool *in = QN_NEW(w->arena, bool, w->all.n + 1);
 
@@ -298,66 +284,18 @@ try_layers(widening *w)
 			in[k] = true;
 		QN_TRY(try_together(w, in, true));
 	}
-	return w->tried < QN_WIDEN_TRIALS
-		       ? qn_progress(w->p->m->env, "activations", QN_WIDEN_TRIALS, QN_WIDEN_TRIALS)
-		       : QN_OK;
+	QN_TRY(qn_widen_far(w));
+	const size_t most = QN_WIDEN_TRIALS + QN_WIDEN_FAR_TRIALS;
+	return w->tried < most ? qn_progress(w->p->m->env, "activations", most, most) : QN_OK;
 }
 
-/* ---- what became of it ---- */
-
-static double
-rounded(double db)
-{
-	static const double most = 999.99;
-
-	return db < most ? rint(100 * db) / 100 : most;
-}
-
-static void
-tell(const widening *w)
-{
-	qn_model *m = w->p->m;
-	const double before = qn_trial_decibel(&w->trials, QN_TRIAL_HELD, w->first[QN_TRIAL_HELD]);
-	const double after = qn_trial_decibel(&w->trials, QN_TRIAL_HELD, w->now[QN_TRIAL_HELD]);
-	size_t nwide = 0;
-	qn_buf b, failed;
-
-	qn_buf_init(&b, m->scratch);
-	qn_buf_init(&failed, m->scratch);
-	if (w->impossible > 0)
-		qn_buff(&failed, " (in %zu of %zu trials the graph did not become integer)",
-			w->impossible, w->tried);
-	for (size_t k = 0; k < w->all.n; k++) {
-		const qn_wide_layer *l = &w->all.layer[k];
-		const qn_widened wide = {.value = l->source, .gain = rounded(l->gain)};
-
-		if (!l->wide)
-			continue;
-		qn_buff(&b, "%s%s", nwide++ > 0 ? ", " : "", l->source);
-		if (l->gain > 0) /* else the trials were used up before it was measured */
-			qn_buff(&b, " +%g dB", wide.gain);
-		for (size_t i = 0; i < l->ninput; i++)
-			qn_buff(&b, "%s%s", i > 0 ? ", " : " with input ", l->input[i]);
-		qn_model_widened(m, &wide);
-	}
-	if (nwide > 0)
-		qn_log(m->env,
-		       "activations: 16 bits for %zu of %zu layers (%s): SQNR of the outputs %g "
-		       "dB, before %g dB",
-		       nwide, w->all.n, qn_buf_str(&b), after, before);
-	else
-		qn_log(m->env,
-		       "activations: none of %zu layers needs 16 bits, none brings %d dB%s; SQNR "
-		       "of the outputs %g dB",
-		       w->all.n, (int)QN_WIDEN_LEAST_GAIN, qn_buf_str(&failed), before);
-	qn_model_record(m, "activations=auto:%zu/%zu:%g:%g", nwide, w->all.n, before, after);
-}
+/* ---- all of it ---- */
 
 qn_status
 qn_widen(qn_pipeline *p, qn_quant_opts *out)
 {
 	qn_model *m = p->m;
-	widening w = {.p = p, .g = qn_model_entry(m), .trials = {.p = p}, .arena = m->scratch};
+	qn_widening w = {.p = p, .g = qn_model_entry(m), .trials = {.p = p}, .arena = m->scratch};
 	const qn_graph *flat;
 
 	*out = p->quant;
@@ -380,7 +318,7 @@ qn_widen(qn_pipeline *p, qn_quant_opts *out)
 	w.now[QN_TRIAL_FIT] = w.first[QN_TRIAL_FIT];
 	w.now[QN_TRIAL_HELD] = w.first[QN_TRIAL_HELD];
 	QN_TRY(try_layers(&w));
-	tell(&w);
+	qn_widen_tell(&w);
 	*out = qn_widen_options(p, &w.all, m->scratch);
 	return QN_OK;
 }

@@ -8,14 +8,18 @@
 
 #include "calibrate/dataset.h"
 #include "driver/pass_rows.h"
+#include "driver/trial.h"
 
 /* A layer that stays in 16 bits has to bring so many dB on the samples that choose: half of the error.  Less is
  * how the errors of layers are spread in any network, and no range that needs 16 bits. */
 #define QN_WIDEN_LEAST_GAIN 3.0
+/* Outputs with less SQNR are far from the float ones: then many layers that bring less each become wide together. */
+#define QN_WIDEN_FAR 15.0
 enum {
-	QN_WIDEN_TRIALS = 32, /* after that of 8 bits, at most */
-	QN_WIDEN_LAST = 12,   /* of them, for all layers together where none helped */
-	QN_WIDEN_SAMPLES = 64 /* batches that layers are ranked by, at most */
+	QN_WIDEN_TRIALS = 32,     /* after that of 8 bits, at most */
+	QN_WIDEN_LAST = 12,       /* of them, for all layers together where none helped */
+	QN_WIDEN_FAR_TRIALS = 16, /* more, where the outputs are far from the float ones */
+	QN_WIDEN_SAMPLES = 64     /* batches that layers are ranked by, at most */
 };
 
 /* Options for the pass quantize: p->quant where nothing is to be chosen; else with rules for layers and graph inputs
@@ -44,6 +48,7 @@ typedef struct qn_wide_layers {
 	size_t n;
 	qn_wide_layer *layer; /* with noise, the noisiest first */
 	double noise;         /* of all layers together, constants too */
+	double constants;     /* sum of what the weights of each layer cost: it stays */
 } qn_wide_layers;
 
 /* The layers of a calibrated graph that `quant` leaves open; g: the partitioned graph that it was.  They live in arena
@@ -52,6 +57,40 @@ qn_status qn_widen_rank(qn_model *m, const qn_graph *g, const qn_quant_opts *qua
 			qn_dataset *data, qn_arena *a, qn_wide_layers *out) QN_MUST_CHECK;
 /* Whether `quant` leaves the activations of some match open. */
 bool qn_widen_is_open(const qn_graph *g, const qn_quant_opts *quant);
+
+/* ---- widen.c, for the others ---- */
+
+typedef struct qn_widening {
+	qn_pipeline *p;
+	const qn_graph *g; /* partitioned */
+	qn_trials trials;
+	qn_arena *arena;
+	qn_wide_layers all;
+	double first[QN_TRIAL_PARTS],
+		now[QN_TRIAL_PARTS]; /* errors with 8 bits, and as it is so far */
+	bool lowers;  /* with 8 bits the graph becomes integer: then it has to with 16 bits, too */
+	double begun; /* noise of all layers with 8 bits */
+	size_t tried,
+		impossible; /* trials; of those, with a storage that the network cannot have */
+	/* the outputs were far from the float ones; all layers can be wide; that helps, with … */
+	bool is_far, all_can, all_help;
+	double with_all; /* … this error on the samples held back */
+} qn_widening;
+
+/* Measures the layers that are wide now, and tells the host; *can: the network can be quantized so. */
+qn_status qn_widening_try(qn_widening *w, double error[QN_TRIAL_PARTS], bool *can) QN_MUST_CHECK;
+/* The error as it is so far. */
+void qn_widening_take(qn_widening *w, const double error[QN_TRIAL_PARTS]);
+
+/* ---- widen_far.c ---- */
+
+/* Where the outputs are far from the float ones: the noisiest layers become wide, as few as bring them near. */
+qn_status qn_widen_far(qn_widening *w) QN_MUST_CHECK;
+
+/* ---- widen_tell.c ---- */
+
+/* Says which layers are wide, and notes them in the model. */
+void qn_widen_tell(const qn_widening *w);
 
 /* ---- widen_options.c ---- */
 

@@ -29,16 +29,20 @@ void
 qn_widen_noisiest(const qn_wide_layers *all, qn_arena *a, bool *in)
 {
 	bool *so_far = QN_NEW(a, bool, all->n + 1);
-	double left = all->noise, most = 0;
+	double sum = 0, most = 0;
+
+	for (size_t k = 0; k < all->n; k++)
+		sum += all->layer[k].noise;
+	/* noise as large as the outputs clips: that of all together is less than the sum */
+	const double total = fmax(sum, all->noise), floor = fmax(total / 1e6, all->constants);
+	double left = total;
 
 	for (size_t k = 0; k < all->n; k++) {
 		const qn_wide_layer *l = &all->layer[k];
-		const double floor = all->noise / 1e6;
 
 		left = left - l->noise > floor ? left - l->noise : floor;
 		so_far[k] = true;
-		const double more =
-			qn_widen_gain(all->noise, left) - qn_widen_least_gain(all, so_far);
+		const double more = qn_widen_gain(total, left) - qn_widen_least_gain(all, so_far);
 		if (more <= most)
 			continue;
 		most = more;

@@ -161,6 +161,7 @@ qn_widen_rank(qn_model *m, const qn_graph *g, const qn_quant_opts *quant, qn_dat
 		qn_wide_layer *to = &out->layer[out->n];
 		const char *name = qn_glob_of(a, l->name);
 
+		out->constants += n.layer[i].alone.noise - n.layer[i].data;
 		if (!is_layer_open(g, quant, name))
 			continue;
 		*to = (qn_wide_layer){.name = name,

@@ -59,6 +59,27 @@ stream="stream.qir --weights-type i4 --calib stream.csv"
 good stream-i8 eval -q $stream --data stream.csv --against stream.qir --max sqnr=16
 good stream eval -q $stream --data stream.csv --against stream.qir --activations auto --min sqnr=17
 
+# Twelve layers, in each of what they take an element is 120 times as wide as the others: far from the float network, and
+# none brings 3 dB by itself, nor all of them 3 dB each.
+{
+	printf 'graph @main(%%x: tensor<1x8xf32>) {\n'
+	for k in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		awk -v k=$k 'BEGIN {
+			srand(k)
+			printf "  %%w%d = const : tensor<8x8xf32> [", k
+			for (i = 0; i < 64; i++) printf "%s%.3f", i ? ", " : "", (rand() * 2 - 1) * (i < 8 ? 120 : 1)
+			printf "]\n  %%v%d = const : tensor<4x8xf32> [", k
+			for (i = 0; i < 32; i++) printf "%s%.3f", i ? ", " : "", i % 8 ? rand() * 2 - 1 : 0
+			printf "]\n"
+		}'
+		printf '  %%h%s = dense %%x, %%w%s\n  %%r%s = relu %%h%s\n  %%y%s = dense %%r%s, %%v%s\n' $k $k $k $k $k $k $k
+	done
+	printf '  return %%y1, %%y2, %%y3, %%y4, %%y5, %%y6, %%y7, %%y8, %%y9, %%y10, %%y11, %%y12\n}\n'
+} >far.qir
+far="far.qir --calib stream.csv"
+good far compile $far --activations auto --name farther --self-test 20 -o far
+has_words far stderr 'activations: 16 bits for |of 24 layers (|dB; 16 bits for all layers give '
+
 # A slow mean, of which each step is right within half a step of 8 bits and moves no further: auto sees what steps add up to.
 # A product reads it, otherwise it would have 16 bits from the start.
 cat >slow.qir <<'X'
