@@ -68,7 +68,8 @@ typedef struct qn_step {
 	/* the kernel's row pointers lie there too, after what it wants: from work - rows *
 	 * QN_POINTER_BYTES on */
 	bool rows_planned;
-	const struct qn_strip_of *strip; /* a pool is computed with it (strips.h); NULL: none is */
+	const struct qn_strip_of
+		*strip; /* what reads its result is computed with it (strips.h); NULL: nothing is */
 	/* the value whose bytes this step's result shares without a kernel call (reshape), or 0 */
 	qn_id alias;
 	size_t alias_offset; /* the bytes before it there */

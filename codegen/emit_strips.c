@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* emit_strips.c - a convolution of whose result only the rows of a window are in memory, of the pool or convolution
- * that reads it:
+ * that reads it, after the element-wise step between them, if there is one:
  *
  *   {
  *   const int8_t *x = in->image;
@@ -16,11 +16,15 @@
  *           if (r.rows > r.kept) {
  *                   …
  *                   qn_conv2d_s8(&a, x + r.in_first * 28, rows, strip + r.kept * 224);
+ *                   c.n = (r.rows - r.kept) * 224;
+ *                   qn_lut_s8(&c, strip + r.kept * 224, strip + r.kept * 224);
  *           }
  *           …
  *           qn_max_pool_s8(&b, strip, rows, y + i * 112);
  *   }
  *   } */
+#include <string.h>
+
 #include "codegen/emitter.h"
 #include "codegen/strips.h"
 #include "runtime/impl_args.h"
@@ -70,17 +74,43 @@ put_turn(qn_emitter *e, const qn_strip_of *s, int32_t h)
 	qn_buff(&e->run, ", %d, (int8_t *)strip, %zu);\n", h, s->row_bytes);
 }
 
+/* Where the rows begin that were not there, for a value of this type. */
+static const char *
+new_rows(qn_emitter *e, const image *rows, const char *type)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, e->arena);
+	if (strcmp(type, rows->type) != 0)
+		qn_buff(&b, "(%s *)(strip + r.kept * %lld)", type, rows->row);
+	else
+		qn_buff(&b, "strip + r.kept * %lld", rows->row);
+	return qn_buf_str(&b);
+}
+
+/* The step between on these rows, in place; made: what they are before. */
+static void
+put_between(qn_emitter *e, const qn_strip_of *s, const image *rows, const char *made)
+{
+	const qn_kernel *k = s->between->kernel;
+	const qn_fields *f = qn_emit_fields(e, qn_emit_name(e, s->between, k->args));
+
+	qn_buff(&e->run, "\tc.%s = (r.rows - r.kept) * %d;\n", f->item[s->count].name, s->each);
+	qn_emit_kernel_call(e, s->between, k, s->between->args,
+			    &(qn_call){"c", made, new_rows(e, rows, rows->type)});
+}
+
 /* The rows that a turn wants and that are not there. */
 static void
-put_rows(qn_emitter *e, const qn_step *conv, const image *x, const image *rows)
+put_rows(qn_emitter *e, const qn_strip_of *s, const qn_step *conv, const image *x,
+	 const image *rows)
 {
 	const qn_conv2d_args *c = &((const qn_conv2d_call *)conv->prepared)->args;
-	qn_buf from, to;
+	const char *to = new_rows(e, rows, image_of(e->g, conv->node, 1, 1).type);
+	qn_buf from;
 
 	qn_buf_init(&from, e->arena);
-	qn_buf_init(&to, e->arena);
 	qn_buff(&from, "x + r.in_first * %lld", x->row);
-	qn_buff(&to, "strip + r.kept * %lld", rows->row);
 	qn_buff(&e->run,
 		"\tif (r.rows > r.kept) {\n"
 		"\tqn_strip_operand(&r, %d, %d, %d, %d);\n"
@@ -89,7 +119,9 @@ put_rows(qn_emitter *e, const qn_step *conv, const image *x, const image *rows)
 		"\ta.pad_t = r.pad_t;\n",
 		c->in_h, c->stride_h, (c->k_h - 1) * c->dil_h + 1, c->pad_t);
 	qn_emit_kernel_call(e, conv, conv->kernel, conv->args,
-			    &(qn_call){"a", qn_buf_str(&from), qn_buf_str(&to)});
+			    &(qn_call){"a", qn_buf_str(&from), to});
+	if (s->between != NULL)
+		put_between(e, s, rows, to);
 	qn_buf_puts(&e->run, "\t}\n");
 }
 
@@ -111,6 +143,15 @@ put_window(qn_emitter *e, const qn_step *reader, const qn_windows *v)
 			    &(qn_call){"b", "strip", qn_buf_str(&to)});
 }
 
+/* A copy of a kernel's arguments, of which some change from turn to turn. */
+static void
+put_args(qn_emitter *e, const qn_step *s, const char *name)
+{
+	const char *symbol = qn_emit_kernel_args(e, s, s->kernel, s->args);
+
+	qn_buff(&e->run, "\t%s %s = %s;\n", qn_emit_name(e, s, s->kernel->args), name, symbol);
+}
+
 void
 qn_emit_strips(qn_emitter *e, const qn_step *s)
 {
@@ -123,15 +164,15 @@ qn_emit_strips(qn_emitter *e, const qn_step *s)
 
 	conv.work_offset = s->work_offset;
 	reader.work_offset = s->work_offset + s->strip->reader_at;
-	const char *a = qn_emit_kernel_args(e, &conv, conv.kernel, conv.args),
-		   *b = qn_emit_kernel_args(e, &reader, reader.kernel, reader.args);
 	qn_buf_puts(&e->run, "\t{\n");
 	put_places(e, s, &x, &rows, &y);
 	qn_buf_puts(&e->run, "\tqn_strip r = {0, 0, 0, 0, 0, 0};\n");
-	qn_buff(&e->run, "\t%s a = %s;\n", qn_emit_name(e, &conv, conv.kernel->args), a);
-	qn_buff(&e->run, "\t%s b = %s;\n", qn_emit_name(e, &reader, reader.kernel->args), b);
+	put_args(e, &conv, "a");
+	put_args(e, &reader, "b");
+	if (s->strip->between != NULL)
+		put_args(e, s->strip->between, "c");
 	put_turn(e, s->strip, c->out_h);
-	put_rows(e, &conv, &x, &rows);
+	put_rows(e, s->strip, &conv, &x, &rows);
 	put_window(e, &reader, v);
 	qn_buf_puts(&e->run, "\t}\n\t}\n");
 }

@@ -101,11 +101,12 @@ name_of(const qn_step *s)
 uint64_t
 qn_step_macs(const qn_plan *p, const qn_step *s)
 {
-	const qn_step *conv = s->strip != NULL ? s->strip->conv : s;
-	uint64_t n = qn_node_macs(p->g, qn_graph_node(p->g, conv->core));
+	const qn_step *part[QN_STRIP_PARTS];
+	const size_t parts = qn_strip_parts(s, part);
+	uint64_t n = 0;
 
-	if (s->strip != NULL)
-		n += qn_node_macs(p->g, qn_graph_node(p->g, s->strip->reader->core));
+	for (size_t i = 0; i < parts; i++)
+		n += qn_node_macs(p->g, qn_graph_node(p->g, part[i]->core));
 	return n * s->runs;
 }
 
@@ -113,14 +114,14 @@ uint64_t
 qn_step_instructions(const qn_plan *p, const qn_step *s)
 {
 	const qn_target_figures *t = qn_target_figures_of(p->target->name);
-	const qn_step *conv = s->strip != NULL ? s->strip->conv : s;
+	const qn_step *part[QN_STRIP_PARTS];
+	const size_t parts = qn_strip_parts(s, part);
+	uint64_t n = 0;
 
 	if (s->alias != 0)
 		return 0;
-	uint64_t n = instructions_of(t, p->g, qn_graph_node(p->g, conv->core), name_of(conv));
-	if (s->strip != NULL)
-		n += instructions_of(t, p->g, qn_graph_node(p->g, s->strip->reader->core),
-				     name_of(s->strip->reader));
+	for (size_t i = 0; i < parts; i++)
+		n += instructions_of(t, p->g, qn_graph_node(p->g, part[i]->core), name_of(part[i]));
 	return n * s->runs;
 }
 

@@ -4,7 +4,7 @@
  *   conv1_acc  conv2d + requantize: qn_conv2d_dsp, 64 bytes of working memory, 352 bytes of constants, about 30700 instructions
  *              not qn_depthwise3_dsp: it is not depthwise
  *              not qn_winograd_dsp: about 40200 instructions
- *   conv2_acc  conv2d + requantize + max_pool: qn_conv2d_dsp, 2 of its rows at a time for qn_max_pool_s8
+ *   conv2_acc  conv2d + requantize + silu + max_pool: qn_conv2d_dsp, 2 of its rows at a time for qn_max_pool_s8 after qn_lut_s8
  *              5 of 16 channels removed, 720 bytes and 5120 multiplications fewer */
 #include <string.h>
 
@@ -205,6 +205,9 @@ qn_plan_explain(const qn_plan *p, qn_buf *b)
 		if (s->strip != NULL)
 			qn_buff(b, ", %d of its rows at a time for %s", s->strip->rows,
 				qn_step_function(p->g, s->strip->reader, b->arena));
+		if (s->strip != NULL && s->strip->between != NULL)
+			qn_buff(b, " after %s",
+				qn_step_function(p->g, s->strip->between, b->arena));
 		if (s->work > 0)
 			qn_buff(b, ", %zu bytes of working memory", s->work);
 		if (s->constant_bytes > 0)

@@ -74,6 +74,10 @@ typedef struct qn_kernel {
 	/* It makes some rows of its result as those of a part of its operand: the bytes of its arguments, which
 	 * begin as qn_conv2d_args do; 0: not it (strips.h). */
 	size_t by_rows;
+	/* It makes each element of its result of the one in the same place, so it makes those of some rows alone: how
+	 * many int32_t its arguments begin with whose product counts the elements, of which the first one is above 1
+	 * where it counts rows; 0: not it (strips.h). */
+	uint32_t counts;
 	bool reads_rows; /* of its operand only those of a window at a time; its arguments are qn_pool_args */
 	size_t rows;           /* where the arguments say how many row pointers it wants; 0: none */
 	uint32_t in_place;     /* bit j: the result may lie where operand j of the same size lies */

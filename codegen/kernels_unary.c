@@ -10,7 +10,7 @@
 /* ---- tables ---- */
 
 #define LUT(entries) .pointer = {{.table = "lut", .at = offsetof(qn_lut, table), .each = (entries)}}
-#define TABLE QN_CODES_1, .in_place = 1
+#define TABLE QN_CODES_1, .in_place = 1, .counts = 1
 #define TABLE_8                                                                                    \
 	{                                                                                          \
 		.name = "qn_lut_q", .args = "qn_lut_args_o", .families = QN_8BIT_FAMILIES, TABLE,  \
@@ -85,7 +85,8 @@ static const qn_kernel clip[] = {{.name = "qn_clip_q",
 				  .args = "qn_clip_args",
 				  .families = QN_ALL_FAMILIES,
 				  QN_CODES_1,
-				  .in_place = 1}};
+				  .in_place = 1,
+				  .counts = 1}};
 
 const qn_op_kernels qn_emit_op_prelu = QN_KERNELS(prelu);
 const qn_op_kernels qn_emit_op_relu = QN_KERNELS(clip);
@@ -136,6 +137,7 @@ fits_aligned_own(const qn_step_facts *f)
 #define REQUANTIZE(kernel, ...)                                                                    \
 	{                                                                                          \
 		.name = kernel, .args = "qn_requantize_args", QN_CODES_1, .in_place = 1,           \
+		.counts = 3,                                                                       \
 		.pointer = {QN_TABLE(qn_requantize_args, mult, mult_n, 1),                         \
 			    QN_TABLE(qn_requantize_args, shift, mult_n, 1)},                       \
 		__VA_ARGS__                                                                        \
@@ -143,6 +145,7 @@ fits_aligned_own(const qn_step_facts *f)
 #define BY_AXIS(kernel, ...)                                                                       \
 	{                                                                                          \
 		.name = kernel, .args = "qn_requantize_axis_args", QN_CODES_1, .in_place = 1,      \
+		.counts = 3,                                                                       \
 		.pointer = {QN_TABLE(qn_requantize_axis_args, zero, channels, 2),                  \
 			    QN_TABLE(qn_requantize_axis_args, mult, channels, 1),                  \
 			    QN_TABLE(qn_requantize_axis_args, shift, channels, 1)},                \
@@ -151,6 +154,7 @@ fits_aligned_own(const qn_step_facts *f)
 #define ALIGNED(kernel, ...)                                                                       \
 	{                                                                                          \
 		.name = kernel, .args = "qn_requantize_aligned_args", QN_CODES_1, .in_place = 1,   \
+		.counts = 3,                                                                       \
 		.pointer = {QN_TABLE(qn_requantize_aligned_args, table, channels, 3)}, __VA_ARGS__ \
 	}
 #define FROM(f) .families = QN_ALL_FAMILIES & ~(1 << QN_FAMILY_##f), .reads = 1 << QN_FAMILY_##f

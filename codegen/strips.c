@@ -2,6 +2,7 @@
 /* strips.c - pools and convolutions that are computed with the convolution before them, a window of rows at a time.
  *
  *   conv1 [28, 28, 8]   6272 bytes         rows 2 i and 2 i + 1   448 bytes
+ *   silu  [28, 28, 8]                      the same rows, in place
  *   pool1 [14, 14, 8]                 --->  row i of pool1, for i from 0 to 13
  *
  * Any kernel makes some rows of its result: they are the result of a part of its operand, in which
@@ -47,6 +48,22 @@ reach(const qn_conv2d_args *c)
 	return (c->k_h - 1) * c->dil_h + 1;
 }
 
+size_t
+qn_strip_parts(const qn_step *s, const qn_step *part[QN_STRIP_PARTS])
+{
+	size_t n = 0;
+
+	if (s->strip == NULL) {
+		part[n++] = s;
+		return n;
+	}
+	part[n++] = s->strip->conv;
+	if (s->strip->between != NULL)
+		part[n++] = s->strip->between;
+	part[n++] = s->strip->reader;
+	return n;
+}
+
 /* How many steps and outputs read the value of a step. */
 static size_t
 readers(const qn_plan *p, const uint32_t *step_of, qn_id value)
@@ -71,6 +88,34 @@ makes_rows(const qn_graph *g, const qn_step *s)
 		if (qn_graph_node(g, s->in[j])->op != QN_OP_const)
 			return false;
 	return true;
+}
+
+/* Whether a step computes the elements of any rows alone, in the place of what it reads. */
+static bool
+is_between(const qn_graph *g, const qn_step *s)
+{
+	const qn_kernel *k = s->kernel;
+
+	if (k == NULL || k->counts == 0 || (k->in_place & 1) == 0 || s->nin != 1 || s->work > 0)
+		return false;
+	const qn_type *x = qn_graph_node(g, s->in[0])->type, *y = qn_graph_node(g, s->node)->type;
+	return qn_elem_bytes(x->elem) == qn_elem_bytes(y->elem) && qn_type_bytes(x) == s->bytes;
+}
+
+/* Finds what to set in the arguments of the step between, whose result has h rows; false: its counts are not of
+ * rows, as where an axis has parameters for each row. */
+static bool
+count_rows(const qn_step *between, int32_t h, qn_strip_of *s)
+{
+	const uint32_t last = between->kernel->counts - 1;
+	uint32_t i = 0;
+
+	while (i < last && qn_kernel_int(between->args, i * sizeof(int32_t)) == 1)
+		i++;
+	const int32_t n = qn_kernel_int(between->args, i * sizeof(int32_t));
+	s->count = i;
+	s->each = n / h;
+	return (i == 0 || i == last) && n % h == 0;
 }
 
 /* Sets the fields of a kernel's arguments that say which rows it makes. */
@@ -160,9 +205,10 @@ with_work(const qn_step *s, size_t work, qn_arena *a)
 	return copy;
 }
 
-/* The step that both are; NULL when they cannot be one. */
+/* The step that all are, between may be NULL; NULL when they cannot be one. */
 static const qn_strip_of *
-joined(const qn_plan *p, const qn_step *conv, const qn_step *reader, int32_t at_once, qn_arena *a)
+joined(const qn_plan *p, const qn_step *conv, const qn_step *between, const qn_step *reader,
+       int32_t at_once, qn_arena *a)
 {
 	size_t work[2];
 	qn_windows v;
@@ -176,6 +222,9 @@ joined(const qn_plan *p, const qn_step *conv, const qn_step *reader, int32_t at_
 	    !measure(conv, reader, &v, a, work))
 		return NULL;
 	qn_strip_of *s = QN_NEW(a, qn_strip_of, 1);
+	if (between != NULL && !count_rows(between, c->out_h, s))
+		return NULL;
+	s->between = between != NULL ? with_work(between, 0, a) : NULL;
 	s->conv = with_work(conv, work[0], a);
 	s->reader = with_work(reader, work[1], a);
 	s->windows = v;
@@ -186,47 +235,67 @@ joined(const qn_plan *p, const qn_step *conv, const qn_step *reader, int32_t at_
 	return s;
 }
 
-/* The convolution's step leaves the reader's value; its epilogue is longer by the reader's nodes. */
+/* The step with what `next` computes after it, whose value it then leaves. */
 static qn_step
-join_steps(const qn_strip_of *s, qn_arena *a)
+with_step(const qn_step *s, const qn_step *next, qn_arena *a)
 {
-	const qn_step *conv = s->conv, *reader = s->reader;
-	qn_step both = *conv;
-	qn_epilogue *epilogue = QN_NEW(a, qn_epilogue, conv->nepilogue + 1 + reader->nepilogue);
-	qn_id *in = QN_NEW(a, qn_id, conv->nin + reader->nin);
+	qn_step both = *s;
+	qn_epilogue *epilogue = QN_NEW(a, qn_epilogue, s->nepilogue + 1 + next->nepilogue);
+	qn_id *in = QN_NEW(a, qn_id, s->nin + next->nin);
 
-	memcpy(epilogue, conv->epilogue, conv->nepilogue * sizeof(*epilogue));
-	epilogue[both.nepilogue++] = (qn_epilogue){reader->core, reader->prepared};
-	for (uint32_t i = 0; i < reader->nepilogue; i++)
-		epilogue[both.nepilogue++] = reader->epilogue[i];
-	memcpy(in, conv->in, conv->nin * sizeof(*in));
-	memcpy(in + conv->nin, reader->in + 1, (reader->nin - 1) * sizeof(*in));
-	both.nin += reader->nin - 1;
+	memcpy(epilogue, s->epilogue, s->nepilogue * sizeof(*epilogue));
+	epilogue[both.nepilogue++] = (qn_epilogue){next->core, next->prepared};
+	for (uint32_t i = 0; i < next->nepilogue; i++)
+		epilogue[both.nepilogue++] = next->epilogue[i];
+	memcpy(in, s->in, s->nin * sizeof(*in));
+	memcpy(in + s->nin, next->in + 1, (next->nin - 1) * sizeof(*in));
+	both.nin += next->nin - 1;
 	both.in = in;
 	both.epilogue = epilogue;
-	both.node = reader->node;
-	both.bytes = reader->bytes;
-	both.work = reader->work > 0 ? s->reader_at + reader->work
-				     : s->at + (size_t)s->rows * s->row_bytes;
-	both.strip = s;
+	both.node = next->node;
+	both.bytes = next->bytes;
 	return both;
 }
 
-/* The step of reader i and of the convolution before it, number *before; NULL where it cannot be, or is not joined. */
-static const qn_strip_of *
-strip_of(const qn_plan *p, const uint32_t *step_of, size_t i, const int32_t *join, qn_arena *a,
-	 size_t *before)
+/* The convolution's step leaves the reader's value; its epilogue is longer by the nodes of the others. */
+static qn_step
+join_steps(const qn_strip_of *s, qn_arena *a)
 {
-	const qn_step *reader = &p->step[i];
+	qn_step all = *s->conv;
 
-	if (reader->nin == 0 || step_of[reader->in[0]] == 0)
+	if (s->between != NULL)
+		all = with_step(&all, s->between, a);
+	all = with_step(&all, s->reader, a);
+	all.work = s->reader->work > 0 ? s->reader_at + s->reader->work
+				       : s->at + (size_t)s->rows * s->row_bytes;
+	all.strip = s;
+	return all;
+}
+
+/* The step that makes what s reads first; NULL: none does. */
+static const qn_step *
+step_before(const qn_plan *p, const uint32_t *step_of, const qn_step *s)
+{
+	return s->nin > 0 && step_of[s->in[0]] != 0 ? &p->step[step_of[s->in[0]] - 1] : NULL;
+}
+
+/* The step of reader i and of the steps before it; NULL where it cannot be, or is not joined. */
+static const qn_strip_of *
+strip_of(const qn_plan *p, const uint32_t *step_of, size_t i, const int32_t *join, qn_arena *a)
+{
+	const qn_step *conv = step_before(p, step_of, &p->step[i]), *between = NULL;
+
+	if (conv != NULL && is_between(p->g, conv)) {
+		between = conv;
+		conv = step_before(p, step_of, between);
+	}
+	if (conv == NULL || (join != NULL && join[conv->core] == 0))
 		return NULL;
-	*before = step_of[reader->in[0]] - 1;
-	const qn_step *conv = &p->step[*before];
-	if (conv->node != reader->in[0] || (join != NULL && join[conv->core] == 0))
+	const qn_strip_of *s =
+		joined(p, conv, between, &p->step[i], join != NULL ? join[conv->core] : 1, a);
+	if (s == NULL || readers(p, step_of, conv->node) != 1)
 		return NULL;
-	const qn_strip_of *s = joined(p, conv, reader, join != NULL ? join[conv->core] : 1, a);
-	return s != NULL && readers(p, step_of, conv->node) == 1 ? s : NULL;
+	return between == NULL || readers(p, step_of, between->node) == 1 ? s : NULL;
 }
 
 void
@@ -234,14 +303,16 @@ qn_strips_join(qn_plan *p, const int32_t *join, qn_arena *a)
 {
 	uint32_t *step_of = qn_step_of(p->g, p->step, p->nstep, a);
 	bool *gone = QN_NEW(a, bool, p->nstep);
-	size_t n = 0, before;
+	size_t n = 0;
 
 	for (size_t i = 0; i < p->nstep; i++) {
-		const qn_strip_of *s = strip_of(p, step_of, i, join, a, &before);
+		const qn_strip_of *s = strip_of(p, step_of, i, join, a);
 
 		if (s == NULL)
 			continue;
-		gone[before] = true;
+		gone[step_of[s->conv->node] - 1] = true;
+		if (s->between != NULL)
+			gone[step_of[s->between->node] - 1] = true;
 		p->step[i] = join_steps(s, a);
 	}
 	for (size_t i = 0; i < p->nstep; i++)
@@ -251,21 +322,20 @@ qn_strips_join(qn_plan *p, const int32_t *join, qn_arena *a)
 }
 
 size_t
-qn_strips_find(const qn_plan *p, bool convolutions, int32_t *most, bool *pool, qn_arena *a)
+qn_strips_find(const qn_plan *p, bool convolutions, qn_joinable *out, qn_arena *a)
 {
 	uint32_t *step_of = qn_step_of(p->g, p->step, p->nstep, a);
-	size_t n = 0, before;
+	size_t n = 0;
 
 	for (size_t i = 0; i < p->nstep; i++) {
 		const qn_kernel *k = p->step[i].kernel;
 		const qn_strip_of *s = convolutions || (k != NULL && k->reads_rows)
-					       ? strip_of(p, step_of, i, NULL, a, &before)
+					       ? strip_of(p, step_of, i, NULL, a)
 					       : NULL;
 
 		if (s == NULL)
 			continue;
-		most[p->step[before].core] = s->windows.n;
-		pool[p->step[before].core] = k->reads_rows;
+		out[s->conv->core] = (qn_joinable){s->windows.n, k->reads_rows, s->reader->in[0]};
 		n++;
 	}
 	return n;

@@ -19,11 +19,9 @@ enum {
 };
 
 typedef struct search {
-	const qn_plan *plan; /* without joins */
-	/* by core node: rows of its reader's result, 0: it cannot be joined; whether the reader is a pool */
-	const int32_t *most;
-	const bool *pool;
-	int32_t *join; /* of the best plan so far (qn_strips_join) */
+	const qn_plan *plan;    /* without joins */
+	const qn_joinable *can; /* by core node */
+	int32_t *join;          /* of the best plan so far (qn_strips_join) */
 	const qn_plan *best;
 	size_t placed;
 	qn_arena *arena;
@@ -62,6 +60,15 @@ try_rows(search *s, qn_id core, int32_t rows, qn_plan **out)
 	return status;
 }
 
+/* The last step that reads `read`, which step i or the one between makes. */
+static size_t
+last_of(const qn_plan *p, size_t i, qn_id read)
+{
+	while (i + 1 < p->nstep && p->step[i].node != read)
+		i++;
+	return p->step[i].last;
+}
+
 /* The best join of a result that is in memory at the fullest step; *found: it is better than none. */
 static qn_status
 join_one(search *s, bool *found)
@@ -73,8 +80,8 @@ join_one(search *s, bool *found)
 		const qn_step *step = &now->step[i];
 		qn_plan *p = NULL;
 
-		if (s->most[step->core] == 0 || s->join[step->core] != 0 ||
-		    step->last < now->fullest)
+		if (s->can[step->core].most == 0 || s->join[step->core] != 0 ||
+		    last_of(now, i, s->can[step->core].read) < now->fullest)
 			continue;
 		QN_TRY(try_rows(s, step->core, 1, &p));
 		if (is_better(p, s->best)) {
@@ -99,7 +106,7 @@ keep_needed(search *s, size_t most)
 		if (s->join[core] == 0)
 			continue;
 		QN_TRY(try_rows(s, core, 0, &p));
-		const bool wanted = s->pool[core] || (most > 0 && p->scratch_bytes > most);
+		const bool wanted = s->can[core].pool || (most > 0 && p->scratch_bytes > most);
 		if (p->scratch_bytes > s->best->scratch_bytes + (wanted ? 0 : LITTLE))
 			continue;
 		s->join[core] = 0;
@@ -122,7 +129,7 @@ make_more_at_once(search *s, size_t most)
 		for (qn_id core = 1; core < s->plan->g->n && may_try(s); core++) {
 			qn_plan *p = NULL;
 
-			if (s->join[core] != rows / 2 || rows > s->most[core] / 2)
+			if (s->join[core] != rows / 2 || rows > s->can[core].most / 2)
 				continue;
 			QN_TRY(try_rows(s, core, rows, &p));
 			if (p->scratch_bytes > room)
@@ -140,16 +147,14 @@ qn_status
 qn_strips_choose(qn_plan **p, const qn_plan_opts *o, qn_arena *a)
 {
 	qn_arena *tmp = qn_arena_child(a);
-	int32_t *most = QN_NEW(tmp, int32_t, (*p)->g->n);
-	bool *pool = QN_NEW(tmp, bool, (*p)->g->n);
+	qn_joinable *can = QN_NEW(tmp, qn_joinable, (*p)->g->n);
 	search s = {.plan = *p,
-		    .most = most,
-		    .pool = pool,
+		    .can = can,
 		    .join = QN_NEW(tmp, int32_t, (*p)->g->n),
 		    .best = *p,
 		    .arena = tmp};
 	const bool convolutions = o->optimize != QN_OPTIMIZE_SPEED && !(*p)->target->is_host;
-	bool found = qn_strips_find(*p, convolutions, most, pool, tmp) > 0;
+	bool found = qn_strips_find(*p, convolutions, can, tmp) > 0;
 	qn_status status = QN_OK;
 
 	while (found && status == QN_OK)

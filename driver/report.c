@@ -89,6 +89,9 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 		qn_json_put_string(o, "kernel", kernel);
 	if (s->kernel == &qn_host_kernel)
 		qn_json_put_string(o, "custom_kernel", s->host->by->desc.name);
+	if (s->strip != NULL && s->strip->between != NULL)
+		qn_json_put_string(o, "between_kernel",
+				   qn_step_function(p->g, s->strip->between, tmp));
 	if (s->strip != NULL) {
 		qn_json_put_string(o, "reader_kernel",
 				   qn_step_function(p->g, s->strip->reader, tmp));

@@ -219,14 +219,11 @@ static void
 add_steps(const qn_plan *p, qn_tune_entry *e, qn_arena *a)
 {
 	for (size_t i = 0; i < p->nstep; i++) {
-		const qn_step *s = &p->step[i];
+		const qn_step *part[QN_STRIP_PARTS];
+		const size_t parts = qn_strip_parts(&p->step[i], part);
 
-		if (s->strip == NULL) {
-			add_step(p, s, e, a);
-			continue;
-		}
-		add_step(p, s->strip->conv, e, a);
-		add_step(p, s->strip->reader, e, a);
+		for (size_t k = 0; k < parts; k++)
+			add_step(p, part[k], e, a);
 	}
 }
 

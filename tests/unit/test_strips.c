@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which pools and convolutions are computed with the convolution before them, how many rows of its result are in
- * memory, and which rows each window wants.  e2e-strips runs them. */
+/* Which pools and convolutions are computed with the convolution before them, maybe after a step between that computes
+ * each element alone, how many rows of its result are in memory, and which rows each window wants.  e2e-strips runs them. */
 #include "tests/e2e/build.h"
 
 #include "codegen/emit.h"
@@ -98,9 +98,9 @@ test_joined_wide(void **state)
 	build_end(&b);
 }
 
-/* [h, w, 8] to more channels, and a window of 3 by 3 of each, `stride` apart: the begin of a block of MobileNet. */
+/* [h, w, 8] to more channels. */
 static qn_id
-expand(builder *b, const char *name, qn_id x, int stride, const char *wide, const char *type)
+widen(builder *b, const char *name, qn_id x, const char *wide)
 {
 	qn_attrs a = build_attrs(QN_OP_conv2d);
 	char text[32];
@@ -110,15 +110,31 @@ expand(builder *b, const char *name, qn_id x, int stride, const char *wide, cons
 	snprintf(text, sizeof(text), "%s.up", name);
 	x = build_op(b, QN_OP_conv2d, text, IDS(x, w), &a, NULL);
 	snprintf(text, sizeof(text), "%s.q", name);
-	x = build_op(b, QN_OP_requantize, text, IDS(x), NULL, wide);
+	return build_op(b, QN_OP_requantize, text, IDS(x), NULL, wide);
+}
+
+/* A window of 3 by 3 of each channel, `stride` apart. */
+static qn_id
+windows(builder *b, const char *name, qn_id x, int stride, const char *type)
+{
+	qn_attrs a = build_attrs(QN_OP_conv2d);
+	char text[32];
+
 	snprintf(text, sizeof(text), "%s.d", name);
-	w = build_const(b, text, "tensor<32x3x3x1x!quant.uniform<i8:f32, 0.25>>", -127, 127);
+	qn_id w = build_const(b, text, "tensor<32x3x3x1x!quant.uniform<i8:f32, 0.25>>", -127, 127);
 	a.conv2d.padding = QN_PADDING_same;
 	a.conv2d.groups = 32;
 	a.conv2d.stride[0] = a.conv2d.stride[1] = stride;
 	snprintf(text, sizeof(text), "%s.each", name);
 	x = build_op(b, QN_OP_conv2d, text, IDS(x, w), &a, NULL);
 	return build_op(b, QN_OP_requantize, name, IDS(x), NULL, type);
+}
+
+/* Both: the begin of a block of MobileNet. */
+static qn_id
+expand(builder *b, const char *name, qn_id x, int stride, const char *wide, const char *type)
+{
+	return windows(b, name, widen(b, name, x, wide), stride, type);
 }
 
 /* 32 by 32 pixels of 32 channels, 32768 bytes, are never there, but 3 rows.  The fastest program has them all. */
@@ -170,6 +186,80 @@ test_budget(void **state)
 	assert_true(p->scratch_bytes <= how.max_arena);
 	assert_string_equal(qn_step_function(p->g, p->step[0].strip->reader, &b.arena),
 			    "qn_depthwise_by4_s8");
+	build_end(&b);
+}
+
+/* The begin of a block of EfficientNet: the function between is computed on the new rows, in place.  The most memory is in
+ * use where the second convolution reads its result. */
+static void
+test_between(void **state)
+{
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	qn_id x = widen(&b, "up", build_input(&b, "x", Q("1x32x32x8")), Q("1x32x32x32"));
+	x = build_op(&b, QN_OP_silu, "silu", IDS(x), NULL, Q("1x32x32x32"));
+	x = windows(&b, "down", x, 2, Q("1x16x16x32"));
+	qn_graph_output(b.g, "y", build_op(&b, QN_OP_exp, "exp", IDS(x), NULL, Q("1x16x16x32")));
+	const qn_plan *p = plan(&b);
+	const qn_step *part[QN_STRIP_PARTS];
+	assert_int_equal(p->nstep, 2);
+	assert_int_equal(qn_strip_parts(&p->step[0], part), 3);
+	assert_string_equal(qn_step_function(p->g, part[1], &b.arena), "qn_lut_s8");
+	assert_int_equal(p->step[0].strip->count, 0);
+	assert_int_equal(p->step[0].strip->each, 32 * 32);
+	assert_int_equal(p->step[0].strip->rows, 3);
+	assert_int_equal(p->step[0].nepilogue, 4);
+	assert_int_equal(p->scratch_bytes, 3 * 32 * 32 + 16 * 16 * 32);
+	assert_int_equal(qn_strip_parts(&p->step[1], part), 1);
+	build_end(&b);
+}
+
+/* What stays: a function whose result is read elsewhere too, as an output, and one that is in another width. */
+static void
+test_not_between(void **state)
+{
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		builder b;
+
+		build_begin(&b, "net", 1);
+		qn_id x = widen(
+			&b, "up",
+			build_input(&b, "x", wide != 0 ? WIDE("1x32x32x8", "0.5") : Q("1x32x32x8")),
+			wide != 0 ? WIDE("1x32x32x32", "16.0") : Q("1x32x32x32"));
+		x = wide != 0
+			    ? build_op(&b, QN_OP_requantize, "small", IDS(x), NULL, Q("1x32x32x32"))
+			    : build_op(&b, QN_OP_silu, "silu", IDS(x), NULL, Q("1x32x32x32"));
+		if (wide == 0)
+			qn_graph_output(b.g, "z", x);
+		qn_graph_output(b.g, "y", windows(&b, "down", x, 2, Q("1x16x16x32")));
+		const qn_plan *p = plan(&b);
+		assert_int_equal(p->nstep, 3);
+		for (size_t i = 0; i < p->nstep; i++)
+			assert_null(p->step[i].strip);
+		build_end(&b);
+	}
+}
+
+/* A requantize of one scale counts all elements as its last number. */
+static void
+test_between_scales(void **state)
+{
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 1);
+	qn_id x = convolution(&b);
+	x = build_op(&b, QN_OP_requantize, "other", IDS(x), NULL,
+		     "tensor<1x28x28x8x!quant.uniform<u8:f32, 0.25:3>>");
+	qn_graph_output(b.g, "y", pool(&b, "pool", x, 2, 2));
+	const qn_plan *p = plan(&b);
+	assert_int_equal(p->nstep, 1);
+	assert_non_null(p->step[0].strip);
+	assert_int_equal(p->step[0].strip->count, 2);
+	assert_int_equal(p->step[0].strip->each, 28 * 8);
 	build_end(&b);
 }
 
@@ -294,7 +384,8 @@ main(void)
 		cmocka_unit_test(test_convolution), cmocka_unit_test(test_two_peaks),
 		cmocka_unit_test(test_budget),      cmocka_unit_test(test_little),
 		cmocka_unit_test(test_read_twice),  cmocka_unit_test(test_no_gain),
-		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_rows),        cmocka_unit_test(test_between),
+		cmocka_unit_test(test_not_between), cmocka_unit_test(test_between_scales),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
