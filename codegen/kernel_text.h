@@ -44,8 +44,8 @@ void qn_pieces_add(qn_pieces *p, const char *const *line, size_t nline);
  * and literals do not count. */
 void qn_pieces_need(qn_pieces *p, const char *text, size_t n);
 
-/* The next identifier or number from *s on, which then stands after it; NULL when there is none before the end.
- * Comments and literals are passed. */
+/* The next identifier or number from *s on, which then stands after it; NULL at the end.  Comments and literals are
+ * passed. */
 const char *qn_code_word(const char **s, const char *end);
 
 /* Whether an identifier of the text begins so; comments and literals do not count. */

@@ -9,6 +9,7 @@
  * Counters, and conditions that follow from them, are computed before (onnx_loop_body.h). */
 #include "import/importer_steps.h"
 #include "import/onnx_loop_body.h"
+#include "ir/diag.h"
 
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
@@ -167,6 +168,30 @@ number_as(qn_onnx *o, qn_id number, const qn_type *type)
 	return type->rank > 0 ? qn_importer_expand_dim(&o->im, x, 0) : x;
 }
 
+/* The body as it is in each step; false: a slice of it is not one of each step, and nothing was reported. */
+static bool
+read_step(qn_onnx *o, const Onnx__GraphProto *part, qn_onnx_repeat *r, const qn_id *in,
+	  uint32_t nout)
+{
+	const qn_importer before = o->im;
+	const qn_diag_mark mark = qn_diag_mark_now(o->im.m->env);
+	const bool outer = o->unsliced; /* of the loop around it, whose body is being read */
+
+	memset(r->out, 0, nout * sizeof r->out[0]);
+	o->unsliced = false;
+	qn_onnx_body(o, part, 2 + r->nstate, in, nout, r->out);
+	const bool sliced = !o->unsliced;
+	o->unsliced = outer;
+	if (sliced)
+		return true;
+	qn_diag_forget(o->im.m->env, mark);
+	o->im.problems = before.problems;
+	o->im.behind = before.behind;
+	o->im.first_behind = before.first_behind;
+	o->im.why = before.why;
+	return false;
+}
+
 /* False, and nothing was reported: the steps have to be read one by one.  What was made of the body no output needs. */
 static bool
 as_loop(qn_onnx *o, const qn_onnx_node *n, qn_onnx_repeat *r, int64_t most, qn_id *out)
@@ -201,11 +226,9 @@ as_loop(qn_onnx *o, const qn_onnx_node *n, qn_onnx_repeat *r, int64_t most, qn_i
 			in[2 + i] = r->in[2 + i] = qn_importer_steps_carry(&s, n->in[2 + i]);
 		else if (b.is_number[i])
 			in[2 + i] = number_as(o, s.number, qn_onnx_type(o, n->in[2 + i]));
-	memset(r->out, 0, nout * sizeof r->out[0]);
-	o->unsliced = false;
-	qn_onnx_body(o, &part, 2 + r->nstate, in, nout, r->out);
+	const bool sliced = read_step(o, &part, r, in, nout);
 	const bool failed = o->im.problems > r->problems;
-	if (failed || o->unsliced || !repeats(&b, r)) {
+	if (failed || !sliced || !repeats(&b, r)) {
 		o->im.loop = s.outer;
 		return failed;
 	}

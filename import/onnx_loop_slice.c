@@ -118,6 +118,15 @@ qn_onnx_step_gather(qn_onnx *o, const qn_onnx_node *n, int64_t axis)
 	return y != 0 && index->rank == 1 ? qn_importer_expand_dim(&o->im, y, at) : y;
 }
 
+/* Whether an index counts from the end in all steps: after -1 comes 0, which is the first element. */
+static bool
+is_from_end(const qn_onnx *o, const line *l)
+{
+	const int64_t steps = qn_graph_node(o->im.g, o->im.loop)->attr->loop.count;
+
+	return l->offset < 0 && l->offset + l->factor * (steps - 1) < 0;
+}
+
 /* Elements from, from + 1 … of each step, n of them. */
 static qn_id
 window_at(qn_onnx *o, qn_id x, int32_t axis, line from, int64_t n)
@@ -169,9 +178,7 @@ qn_onnx_step_part(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (limits_of(o, n, &axis, &from, &to)) {
 		const int64_t width = to.offset - from.offset;
 
-		/* a negative limit counts from the end, where 0 comes after -1 */
-		if (width > 0 && width <= MOST_WINDOW && from.offset >= 0 &&
-		    to.offset + to.factor >= 0)
+		if (width > 0 && width <= MOST_WINDOW && (from.offset >= 0 || is_from_end(o, &to)))
 			*out = window_at(o, n->in[0], axis, from, width);
 	}
 	if (*out == 0) { /* the steps are read one by one then */

@@ -27,7 +27,8 @@ typedef enum reach { NOT, SOME, ALL } reach;
 typedef struct sharing {
 	qn_model *m;
 	const qn_graph *g;
-	reach *reach;          /* by node */
+	const uint32_t *uses;
+	reach *reach;          /* by node, of the value that is looked at; else NOT */
 	const qn_elem *some;   /* a type to which it is quantized */
 	const qn_elem *finest; /* that of the smallest step whose range has all elements in it */
 	double least;          /* the smallest step */
@@ -114,38 +115,55 @@ note(sharing *s, const qn_elem *e, reach r)
 	return true;
 }
 
-/* The type that all readers of value v can do with; NULL: there is none, or they have one already. */
-static const qn_elem *
-shared_type(sharing *s, qn_id v)
+/* Goes from value v to all that read it; false: a reader takes other types than bytes.  *last: the last node that was
+ * looked at. */
+static bool
+follow(sharing *s, qn_id v, qn_id *last)
 {
 	const qn_graph *g = s->g;
 	const bool positive = is_positive(qn_graph_node(g, v));
+	uint64_t open = s->uses[v]; /* uses that were not met */
 
-	memset(s->reach, 0, g->n * sizeof(*s->reach));
-	s->some = s->finest = NULL;
-	s->least = 0;
-	s->differs = false;
 	s->reach[v] = ALL;
-	for (qn_id id = v + 1; id < g->n; id++) {
+	for (qn_id id = v + 1; id < g->n && open > 0; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 		reach from = NOT;
 
-		for (uint32_t i = 0; i < n->nin; i++)
+		for (uint32_t i = 0; i < n->nin; i++) {
+			open -= s->reach[n->in[i]] != NOT;
 			from = s->reach[n->in[i]] > from ? s->reach[n->in[i]] : from;
+		}
+		*last = id;
 		if (from == NOT)
 			continue;
 		if (n->op == QN_OP_quantize) {
 			if (!note(s, n->type->elem, from))
-				return NULL;
+				return false;
 			continue;
 		}
 		s->reach[id] = passes_on(n, positive);
 		if (s->reach[id] == NOT)
-			return NULL;
+			return false;
 		s->reach[id] = s->reach[id] < from ? s->reach[id] : from;
+		open += s->uses[id];
 	}
-	return s->differs && s->finest != NULL && s->least == step_of(s, s->finest) ? s->finest
-										    : NULL;
+	return true;
+}
+
+/* The type that all readers of value v can do with; NULL: there is none, or they have one already. */
+static const qn_elem *
+shared_type(sharing *s, qn_id v)
+{
+	qn_id last = v;
+
+	s->some = s->finest = NULL;
+	s->least = 0;
+	s->differs = false;
+	const bool bytes = follow(s, v, &last);
+	memset(s->reach + v, 0, (last + 1 - v) * sizeof(*s->reach));
+	return bytes && s->differs && s->finest != NULL && s->least == step_of(s, s->finest)
+		       ? s->finest
+		       : NULL;
 }
 
 /* Whether a value is the sums of a layer, or what a limit leaves of them. */
@@ -188,7 +206,10 @@ qn_status
 qn_share_values(qn_model *m)
 {
 	qn_graph *g = qn_model_entry(m);
-	sharing s = {.m = m, .g = g, .reach = QN_NEW(m->scratch, reach, g->n)};
+	sharing s = {.m = m,
+		     .g = g,
+		     .uses = qn_graph_uses(g, m->scratch),
+		     .reach = QN_NEW(m->scratch, reach, g->n)};
 	const qn_elem **type = QN_NEW(m->scratch, const qn_elem *, g->n);
 	qn_map shared;
 

@@ -36,13 +36,7 @@ done
 
 # ---- labels of subfolders, whose names are numbers ----
 
-for i in 0 1 2 3 4 5 6 7 8 9; do
-	mkdir -p "classes/$i"
-	{
-		printf 'P2 8 8 16 '
-		for k in 1 2 3 4 5 6 7 8; do printf '%d %d 5 3 16 0 1 0 ' "$i" "$k"; done
-	} >"classes/$i/a.pgm"
-done
+class_folders classes
 silent 'subfolders' eval "$E/digits.json" --calib classes --data classes --input-scale 0.0625 -q
 [ "$(awk '{print $1, $2}' stdout | tr '\n' ' ')" = 'float top1 integer top1 ' ] || fail subfolders "other rows" stdout
 

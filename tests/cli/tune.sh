@@ -141,13 +141,7 @@ run tune $fast --max-weights 100 -o k.recipe.json
 good agreement tune -q "$model" --calib "$E/calib.npy" --no-repairs --max-weights 4K -o l.recipe.json
 has_words agreement l.recipe.json 'agreement |which are those for calibration'
 # subfolders whose names are numbers are labels as others are; the journal is of these labels
-for i in 0 1 2 3 4 5 6 7 8 9; do
-	mkdir -p "classes/$i"
-	{
-		printf 'P2 8 8 16 '
-		for k in 1 2 3 4 5 6 7 8; do printf '%d %d 5 3 16 0 1 0 ' "$i" "$k"; done
-	} >"classes/$i/a.pgm"
-done
+class_folders classes
 folder="-q $model --calib classes --data classes --input-scale 0.0625 --no-repairs --max-weights 4K -o p.recipe.json"
 good folder tune $folder
 has_words folder stdout 'top1  '

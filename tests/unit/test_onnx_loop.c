@@ -201,12 +201,13 @@ test_other_numbers(void **state)
 	}
 }
 
-/* Which elements of six a step reads, by what its number goes through; the sums of what three steps read. */
+/* Which elements of six a step reads, by what its number goes through; the sums of what three steps of a loop read, or
+ * two that are written out. */
 static void
 test_indices(void **state)
 {
 	static const struct {
-		const char *nodes[4][3]; /* operator, operands, result */
+		const char *nodes[5][3]; /* operator, operands, result */
 		size_t loops, slices;
 		double want;
 	} rows[] = {
@@ -243,14 +244,31 @@ test_indices(void **state)
 		{{{"Unsqueeze", "i,none", "k"}, {"Add", "k,k", "l"}, {"Slice", "x,k,l,none", "y"}},
 		 0,
 		 0,
-		 9},
+		 2},
 		{{{"Unsqueeze", "i,none", "k"},
 		  {"Sub", "k,two", "j"},
 		  {"Add", "j,one", "l"},
 		  {"Slice", "x,j,l,none", "y"}},
 		 0,
 		 0,
-		 6},
+		 5},
+		/* limits that count from the end in all steps */
+		{{{"Unsqueeze", "i,none", "k"},
+		  {"Sub", "k,five", "j"},
+		  {"Add", "j,two", "l"},
+		  {"Slice", "x,j,l,none", "y"}},
+		 1,
+		 2,
+		 21},
+		/* what a step reads fits the others, but x as a whole does not: nothing is reported */
+		{{{"Unsqueeze", "i,none", "k"},
+		  {"Add", "k,k", "j"},
+		  {"Add", "j,one", "l"},
+		  {"Slice", "x,k,l,none", "w"},
+		  {"Add", "w,zeros", "y"}},
+		 0,
+		 0,
+		 7},
 		/* not of the step alone */
 		{{{"Mul", "i,i", "k"}, {"Gather", "x,k", "y"}}, 1, 0, 8},
 	};
@@ -260,7 +278,7 @@ test_indices(void **state)
 		another_file();
 		onx_begin(body);
 		head("s", "");
-		for (size_t k = 0; k < 4 && rows[r].nodes[k][0] != NULL; k++)
+		for (size_t k = 0; k < 5 && rows[r].nodes[k][0] != NULL; k++)
 			onx_node(body, rows[r].nodes[k][0], rows[r].nodes[k][1],
 				 rows[r].nodes[k][2]);
 		onx_int(body, "keepdims", 0);
@@ -273,7 +291,9 @@ test_indices(void **state)
 		onx_ints64(file, "none", "1", (const int64_t[]){0});
 		number(file, "one", 1);
 		number(file, "two", 2);
-		number(file, "m", 3);
+		number(file, "five", 5);
+		onx_floats(file, "zeros", "2", (const float[]){0, 0});
+		number(file, "m", rows[r].loops > 0 ? 3 : 2);
 		onx_body(file, "body", body);
 		onx_node(file, "Loop", "m,,zero", "z");
 		onx_output(file, "z");
@@ -285,13 +305,53 @@ test_indices(void **state)
 	}
 }
 
+/* A slice that differs from step to step is not forgotten over a loop inside of the body, which is one. */
+static void
+test_loop_inside(void **state)
+{
+	onx *inner = calloc(1, sizeof *inner);
+
+	(void)state;
+	onx_begin(inner);
+	onx_input(inner, "n", ONX_INT64, "");
+	onx_input(inner, "d", ONX_BOOL, "");
+	onx_input(inner, "t", ONX_FLOAT, "");
+	onx_node(inner, "Add", "t,t", "t2");
+	onx_output(inner, "d");
+	onx_output(inner, "t2");
+	head("s", "");
+	onx_node(body, "Unsqueeze", "i,none", "k");
+	onx_node(body, "Add", "k,k", "l");
+	onx_node(body, "Slice", "x,k,l,none", "y");
+	onx_int(body, "keepdims", 0);
+	onx_node(body, "ReduceSum", "y", "all");
+	onx_body(body, "body", inner);
+	onx_node(body, "Loop", "two,,all", "four");
+	onx_node(body, "Add", "s,four", "s2");
+	onx_output(body, "c");
+	onx_output(body, "s2");
+	onx_input(file, "x", ONX_FLOAT, "6");
+	onx_floats(file, "zero", "", (const float[]){0});
+	onx_ints64(file, "none", "1", (const int64_t[]){0});
+	number(file, "two", 2);
+	number(file, "m", 3);
+	onx_body(file, "body", body);
+	onx_node(file, "Loop", "m,,zero", "z");
+	onx_output(file, "z");
+	import(13);
+	assert_int_equal(count_of(QN_OP_loop), 3);
+	GIVES(V(1, 2, 3, 4, 5, 6), 0, 36); /* four times 0, 2 and 3 + 4 */
+	free(inner);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CONTROL(test_slices),        CONTROL(test_counter),
 		CONTROL(test_others),        CONTROL(test_condition_of_floats),
-		CONTROL(test_other_numbers), CONTROL(test_indices)};
+		CONTROL(test_other_numbers), CONTROL(test_indices),
+		CONTROL(test_loop_inside)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
