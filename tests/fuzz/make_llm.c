@@ -9,6 +9,7 @@
 static const llm_file corpus[] = {
 	{.arch = "llama", .blocks = 1, .form = "q4_0"},
 	{.arch = "qwen2", .blocks = 1, .form = "q4_1", .bias = 1, .tied = 1},
+	{.arch = "qwen3", .blocks = 1, .form = "q8_0"},
 	{.arch = "gemma", .blocks = 1, .form = "q4_0", .head_dim = 16, .tied = 1},
 };
 static const llm_file networks[] = {
@@ -17,6 +18,8 @@ static const llm_file networks[] = {
 	{.arch = "llama", .bias = 1, .tied = 1},
 	{.arch = "qwen2", .bias = 1, .linear = 1},
 	{.arch = "qwen2", .bias = 1, .width = 64},
+	{.arch = "qwen3"},
+	{.arch = "qwen3", .head_dim = 16, .width = 64, .tied = 1},
 	{.arch = "gemma", .head_dim = 16, .tied = 1},
 	{.arch = "gemma", .head_dim = 32, .width = 64, .tied = 1},
 };
