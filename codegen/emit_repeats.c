@@ -175,8 +175,10 @@ put_type(const repeat *x, qn_buf *b)
 	for (size_t m = 0; m < x->nmember; m++) {
 		const qn_repeat_ref *ref = x->member[m].ref;
 
-		if (ref->type != NULL)
-			qn_buff(b, "\tconst %s *%s;\n", ref->type, x->member[m].name);
+		const char *type = qn_repeat_ref_type(x->refs, ref).type;
+
+		if (type != NULL)
+			qn_buff(b, "\tconst %s *%s;\n", type, x->member[m].name);
 		else
 			qn_buff(b, "\tuint32_t %s;%s\n", x->member[m].name,
 				ref->kind == QN_REF_STATE ? " /* a state */" : "");
@@ -224,7 +226,8 @@ put_ref(const repeat *x, const qn_repeat_ref *ref, uint32_t of, qn_buf *b)
 	else if (ref->kind == QN_REF_OFFSET)
 		qn_buff(b, "%sone->%s", ref->n == 0 ? " + " : "", name);
 	else if (ref->kind == QN_REF_STATE)
-		qn_buff(b, "((%s *)(void *)((char *)state + one->%s))", ref->element, name);
+		qn_buff(b, "((%s *)(void *)((char *)state + one->%s))",
+			qn_repeat_ref_type(x->refs, ref).element, name);
 	else
 		qn_buff(b, ref->kind == QN_REF_STRUCT && *ref->at != '&' ? "(*one->%s)" : "one->%s",
 			name);

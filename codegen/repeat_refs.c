@@ -7,7 +7,7 @@
 /* What a word is. */
 typedef struct meaning {
 	qn_ref_kind kind;
-	const char *type, *element;
+	qn_ref_type is;
 } meaning;
 
 static void
@@ -51,9 +51,8 @@ find_symbol(const qn_repeat_refs *x, const char *word, const char *end, meaning 
 
 		if (!is_word(word, end, c != NULL ? c->name : t->symbol))
 			continue;
-		*out = c != NULL       ? (meaning){QN_REF_CONSTANT, qn_ctype(c->type), NULL}
-		       : t->count == 0 ? (meaning){QN_REF_STRUCT, t->type, NULL}
-				       : (meaning){QN_REF_CONSTANT, t->type, NULL};
+		out->kind = c == NULL && t->count == 0 ? QN_REF_STRUCT : QN_REF_CONSTANT;
+		out->is = (qn_ref_type){c != NULL ? qn_ctype(c->type) : t->type, NULL};
 		return true;
 	}
 	return false;
@@ -67,7 +66,7 @@ find_state(const qn_repeat_refs *x, const char *word, const char *end, meaning *
 
 		if (!is_word(word, end, t.name))
 			continue;
-		*out = (meaning){QN_REF_STATE, NULL, qn_ctype(qn_stored_plain(t.type))};
+		*out = (meaning){QN_REF_STATE, {NULL, qn_ctype(qn_stored_plain(t.type))}};
 		return true;
 	}
 	return false;
@@ -105,12 +104,35 @@ refers(const qn_repeat_refs *x, const char *text, const char *word, const char *
 		return false;
 	if (m.kind == QN_REF_STRUCT && ends_with(text, word, "&"))
 		before = word - 1;
-	*ref = (qn_repeat_ref){.kind = m.kind,
-			       .at = before,
-			       .n = (size_t)(end - before),
-			       .type = m.type,
-			       .element = m.element};
+	*ref = (qn_repeat_ref){
+		.kind = (uint8_t)m.kind, .at = before, .n = (uint16_t)(end - before)};
 	return true;
+}
+
+/* Where its symbol begins, and its bytes. */
+static const char *
+text_of(const qn_repeat_ref *ref, size_t *n)
+{
+	const size_t skip = ref->kind == QN_REF_STATE                       ? strlen("state->")
+			    : ref->kind == QN_REF_STRUCT && *ref->at == '&' ? 1
+									    : 0;
+
+	*n = ref->n - skip;
+	return ref->n > 0 ? ref->at + skip : "0";
+}
+
+qn_ref_type
+qn_repeat_ref_type(const qn_repeat_refs *x, const qn_repeat_ref *ref)
+{
+	meaning m = {QN_REF_OFFSET, {NULL, NULL}};
+	size_t n;
+	const char *text = text_of(ref, &n);
+
+	if (ref->kind == QN_REF_STATE)
+		(void)find_state(x, text, text + n, &m);
+	else if (ref->kind == QN_REF_STRUCT || ref->kind == QN_REF_CONSTANT)
+		(void)find_symbol(x, text, text + n, &m);
+	return m.is;
 }
 
 /* The statements of a step while they are read. */
@@ -128,7 +150,7 @@ add_ref(reader *r, qn_repeat_ref ref)
 
 	if (!r->keeps)
 		return;
-	ref.step = r->step;
+	ref.step = (uint32_t)r->step;
 	x->ref = qn_arena_grow(x->arena, x->ref, &x->cap, x->n + 1, sizeof(*x->ref));
 	x->ref[x->n++] = ref;
 }
@@ -144,8 +166,9 @@ take(reader *r, const char **from, qn_repeat_ref ref)
 	qn_buf_put(&r->mask, *from, (size_t)(ref.at - *from));
 	qn_buf_puts(&r->mask, ref.kind == QN_REF_OFFSET && ref.n == 0 ? " + " : "");
 	qn_buf_putc(&r->mask, sign[ref.kind]);
-	if (ref.type != NULL || ref.element != NULL)
-		qn_buff(&r->mask, "%s\7", ref.type != NULL ? ref.type : ref.element);
+	const qn_ref_type is = qn_repeat_ref_type(r->x, &ref);
+	if (is.type != NULL || is.element != NULL)
+		qn_buff(&r->mask, "%s\7", is.type != NULL ? is.type : is.element);
 	add_ref(r, ref);
 	*from = ref.at + ref.n;
 }
@@ -172,13 +195,15 @@ read_statements(reader *r, const char *text, const char *end)
 	const char *from = text, *s = text, *word, *added = NULL;
 	bool traced = false; /* the arguments of the macro come */
 	qn_repeat_ref ref;
+	qn_ref_kind kind;
 
 	while ((word = qn_code_word(&s, end)) != NULL) {
 		const bool number = *word >= '0' && *word <= '9';
 
-		ref = (qn_repeat_ref){.at = word, .n = (size_t)(s - word)};
-		if (number && number_refers(text, word, s, word == added, traced, &ref.kind))
-			take(r, &from, ref);
+		if (number && number_refers(text, word, s, word == added, traced, &kind))
+			take(r, &from,
+			     (qn_repeat_ref){
+				     .kind = (uint8_t)kind, .at = word, .n = (uint16_t)(s - word)});
 		else if (!number && refers(r->x, text, word, s, &ref))
 			take(r, &from, ref);
 		if (is_word(word, s, r->x->trace))
@@ -260,18 +285,6 @@ qn_repeat_refs_read(qn_repeat_refs *x, const qn_repeat *r)
 			return false;
 	}
 	return true;
-}
-
-/* Where its symbol begins, and its bytes. */
-static const char *
-text_of(const qn_repeat_ref *ref, size_t *n)
-{
-	const size_t skip = ref->kind == QN_REF_STATE                       ? strlen("state->")
-			    : ref->kind == QN_REF_STRUCT && *ref->at == '&' ? 1
-									    : 0;
-
-	*n = ref->n - skip;
-	return ref->n > 0 ? ref->at + skip : "0";
 }
 
 const char *

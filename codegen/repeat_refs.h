@@ -20,14 +20,19 @@ typedef enum qn_ref_kind {
 	QN_REF_BYTES     /* of its result, for the trace */
 } qn_ref_kind;
 
+/* Small, as a program of many steps has some for each. */
 typedef struct qn_repeat_ref {
-	qn_ref_kind kind;
 	const char *at; /* in e->run */
-	size_t n;
-	size_t step;
-	const char *type;    /* of what it points to; NULL: it is a number */
-	const char *element; /* of a state */
+	uint32_t step;
+	uint16_t n;   /* characters; symbols have less than 250 */
+	uint8_t kind; /* qn_ref_kind */
 } qn_repeat_ref;
+
+/* The C type of what a reference points to; NULL: it is a number. */
+typedef struct qn_ref_type {
+	const char *type;
+	const char *element; /* of a state */
+} qn_ref_type;
 
 typedef struct qn_repeat_refs {
 	const qn_emitter *e;
@@ -47,6 +52,7 @@ void qn_repeat_refs_init(qn_repeat_refs *x, const qn_emitter *e, const size_t *a
 uint32_t *qn_repeat_refs_numbers(qn_repeat_refs *x);
 /* Reads those of all times; false: their statements differ. */
 bool qn_repeat_refs_read(qn_repeat_refs *x, const qn_repeat *r);
+qn_ref_type qn_repeat_ref_type(const qn_repeat_refs *x, const qn_repeat_ref *ref);
 /* Its symbol, the name of its state, or its number. */
 const char *qn_repeat_ref_text(const qn_repeat_refs *x, const qn_repeat_ref *ref);
 /* Whether both can be one member of a struct. */
