@@ -229,14 +229,14 @@ qn_accumulator_worst(const qn_graph *g, const qn_node *n, qn_arena *a)
 		       : -1;
 }
 
-bool
-qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a)
+/* As qn_accumulator_check; fills a with codes of weights. */
+static bool
+check_sums(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
-	if (!check_operands(g, n))
-		return false;
 	const qn_type *wt = qn_in_type(g, n, 1);
 	const qn_tensor *w = known_quantized(g, n->in[1], a);
 	const qn_tensor *b = n->nin > 2 ? known_quantized(g, n->in[2], a) : NULL;
+
 	if (n->nin > 2 && b == NULL) {
 		(void)qn_int_refuse(g, n, "only a constant bias");
 		return false;
@@ -245,6 +245,17 @@ qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a)
 		return false;
 	return sums_hold(g, n, qn_dim_product(wt, 1, wt->rank), worst_sum(g, n, w, b, a),
 			 n->type->elem->bits == 64, "layer or shrink weights and bias");
+}
+
+bool
+qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a)
+{
+	if (!check_operands(g, n))
+		return false;
+	qn_arena *codes = qn_arena_child(a); /* as large as all weights, if they stayed */
+	const bool hold = check_sums(g, n, codes);
+	qn_arena_release(codes);
+	return hold;
 }
 
 bool
