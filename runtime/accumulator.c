@@ -229,7 +229,7 @@ qn_accumulator_worst(const qn_graph *g, const qn_node *n, qn_arena *a)
 		       : -1;
 }
 
-/* As qn_accumulator_check; fills a with codes of weights. */
+/* As qn_accumulator_check; fills a with the quantized weights. */
 static bool
 check_sums(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
@@ -252,9 +252,9 @@ qn_accumulator_check(const qn_graph *g, const qn_node *n, qn_arena *a)
 {
 	if (!check_operands(g, n))
 		return false;
-	qn_arena *codes = qn_arena_child(a); /* as large as all weights, if they stayed */
-	const bool hold = check_sums(g, n, codes);
-	qn_arena_release(codes);
+	qn_arena *weights = qn_arena_child(a); /* as large as those of all layers, if they stayed */
+	const bool hold = check_sums(g, n, weights);
+	qn_arena_release(weights);
 	return hold;
 }
 

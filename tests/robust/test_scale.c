@@ -4,7 +4,7 @@
  *   at most the model's bytes once + 64 MB + 3 kB a node      (values of one sample are tiny here)
  *
  * The quick tier takes graphs of 10,000 nodes, QUERN_FULL=1 also 100,000 and a safetensors file of
- * 400 MB, whose mapped bytes count as the model's, so that the allocator may hand out the codes once,
+ * 400 MB, whose mapped bytes count as the model's, so that the allocator may hand out the quantized weights once,
  * a quarter of the file, and 16 MB. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L /* mkdtemp */
