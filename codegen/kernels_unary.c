@@ -134,6 +134,42 @@ fits_aligned_own(const qn_step_facts *f)
 				    : "its kernel reads another storage type";
 }
 
+/* One multiplier that is a power of two rounds nothing. */
+static const char *
+fits_shift(const qn_step_facts *f)
+{
+	const qn_requantize_args *r = f->step->args;
+	const char *why = fits_from(f);
+
+	if (why != NULL)
+		return why;
+	return r->mult_n == 1 && r->mult[0] == 1 << 30 && r->shift[0] >= 1 && r->shift[0] <= 8
+		       ? NULL
+		       : "its multiplier is not a power of two from 1 to 128";
+}
+
+static void *
+pack_shift(const qn_step_facts *f, qn_arena *a)
+{
+	const qn_requantize_args *r = f->step->args;
+	qn_shift_args *s = QN_NEW(a, qn_shift_args, 1);
+
+	*s = (qn_shift_args){.outer = r->outer,
+			     .channels = r->channels,
+			     .inner = r->inner,
+			     .zi = r->zi,
+			     .zo = r->zo,
+			     .lo = r->lo,
+			     .hi = r->hi,
+			     .up = r->shift[0] - 1};
+	return s;
+}
+
+#define SHIFT(from)                                                                                \
+	{                                                                                          \
+		.name = "qn_shift_from_" #from "_q", .args = "qn_shift_args", QN_CODES_1,          \
+		.in_place = 1, .counts = 3, FROM(from), .fits = fits_shift, .pack = pack_shift     \
+	}
 #define REQUANTIZE(kernel, ...)                                                                    \
 	{                                                                                          \
 		.name = kernel, .args = "qn_requantize_args", QN_CODES_1, .in_place = 1,           \
@@ -162,6 +198,9 @@ fits_aligned_own(const qn_step_facts *f)
 
 static const qn_kernel requantize[] = {
 	REQUANTIZE("qn_requantize_q", TO_ALL, .fits = fits_own),
+	SHIFT(s8),
+	SHIFT(u8),
+	SHIFT(s16),
 	REQUANTIZE("qn_requantize_from_s8_q", FROM(s8), .fits = fits_from),
 	REQUANTIZE("qn_requantize_from_u8_q", FROM(u8), .fits = fits_from),
 	REQUANTIZE("qn_requantize_from_s16_q", FROM(s16), .fits = fits_from),

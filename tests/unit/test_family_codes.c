@@ -139,6 +139,21 @@ test_requantize64(void **state)
 		qn_requantize_from_##from##_##to(&a, x, y);                                        \
 		for (int i = 0; i < ROOM; i++)                                                     \
 			assert_int_equal(y[i], to_code(d, x[i] - s->zi, d->mult[0], 1));           \
+		for (int bits = 0; bits <= 7; bits++) {                                            \
+			const qn_shift_args b = {1,                                                \
+						 1,                                                \
+						 ROOM,                                             \
+						 (int32_t)s->zi,                                   \
+						 (int32_t)d->zo,                                   \
+						 (int32_t)d->lo,                                   \
+						 (int32_t)d->hi,                                   \
+						 bits};                                            \
+                                                                                                   \
+			qn_shift_from_##from##_##to(&b, x, y);                                     \
+			for (int i = 0; i < ROOM; i++)                                             \
+				assert_int_equal(y[i],                                             \
+						 to_code(d, x[i] - s->zi, 1 << 30, bits + 1));     \
+		}                                                                                  \
 		free(s);                                                                           \
 		free(d);                                                                           \
 	}
