@@ -4,7 +4,8 @@
  *
  *   qn_dense_qw -> qn_dense_s8, with weights of 4 bits qn_dense_s8w4
  *   qn_dense_blocks_qx -> qn_dense_blocks_s8, with those and sums of 64 bits qn_dense_blocks_s8w4x
- *   qn_dense_args_a -> qn_dense_args, for i16 qn_dense_args64 */
+ *   qn_dense_args_a -> qn_dense_args, for i16 qn_dense_args64
+ *   qn_dense_by4_qw -> qn_dense_by4_s16n for i16 with sums of 32 bits, whose arguments are qn_dense_args */
 #include <string.h>
 
 #include "codegen/emitter.h"
@@ -43,6 +44,7 @@ static void
 put_token(qn_buf *b, const token *t, const qn_variant *v)
 {
 	const bool packed = t->weights && v->bits < 8, wide = v->wide && v->family != QN_FAMILY_s16;
+	const bool narrow = v->narrow && v->family == QN_FAMILY_s16;
 
 	if (wide && t->wide != NULL) {
 		qn_buf_puts(b, t->wide);
@@ -52,6 +54,8 @@ put_token(qn_buf *b, const token *t, const qn_variant *v)
 		qn_buf_puts(b, "_s8");
 	else if (t->name[v->family][0] == '\0' && packed)
 		qn_buf_puts(b, "_");
+	else if (narrow)
+		qn_buf_puts(b, t->name[v->family][0] == '_' ? "_s16n" : "");
 	else
 		qn_buf_puts(b, t->name[v->family]);
 	if (packed)
@@ -98,9 +102,18 @@ qn_emit_name(qn_emitter *e, const qn_step *s, const char *text)
 {
 	const qn_variant v = {.family = qn_step_facts_of(e->g, s).family,
 			      .bits = qn_step_weight_bits(e, s),
-			      .wide = has_wide_sums(e->g, s)};
+			      .wide = has_wide_sums(e->g, s),
+			      .narrow = s->kernel != NULL && s->kernel->narrow};
 
 	return qn_family_name(text, &v, e->arena);
+}
+
+const char *
+qn_emit_row_name(qn_emitter *e, const qn_step *s)
+{
+	const qn_variant v = {.family = qn_step_facts_of(e->g, s).family, .bits = 8};
+
+	return qn_family_name("rows_o", &v, e->arena);
 }
 
 static int
@@ -181,8 +194,10 @@ const char *
 qn_step_function(const qn_graph *g, const qn_step *s, qn_arena *a)
 {
 	const qn_kernel *k = s->kernel;
-	qn_variant v = {
-		.family = qn_step_facts_of(g, s).family, .bits = 8, .wide = has_wide_sums(g, s)};
+	qn_variant v = {.family = qn_step_facts_of(g, s).family,
+			.bits = 8,
+			.wide = has_wide_sums(g, s),
+			.narrow = k != NULL && k->narrow};
 
 	if (k == &qn_host_kernel)
 		return s->host->by->desc.c_name;

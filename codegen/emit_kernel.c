@@ -25,6 +25,8 @@ symbol_of(qn_emitter *e, const qn_step *s, const qn_pointer *p, qn_plain type, c
 	const void *data;
 
 	memcpy(&data, args + p->at, sizeof(data));
+	if (data == NULL) /* a layer without biases */
+		return NULL;
 	return qn_emit_table(e, s, p->table, type, n * (int64_t)p->each, data);
 }
 
@@ -80,7 +82,7 @@ qn_emit_kernel_call(qn_emitter *e, const qn_step *s, const qn_kernel *k, const v
 	for (uint32_t j = 0; j < QN_KERNEL_OPERANDS && k->in[j] != QN_AS_NONE; j++)
 		qn_buff(&e->run, ", %s", operand(e, s, c, j, pointed[k->in[j]]));
 	if (k->rows > 0 && !s->rows_planned)
-		qn_buff(&e->run, ", %s", qn_emit_name(e, s, "rows_o"));
+		qn_buff(&e->run, ", %s", qn_emit_row_name(e, s));
 	else if (k->rows > 0)
 		put_planned_rows(e, s, k, args);
 	if (k->work != NULL && s->work == 0) {

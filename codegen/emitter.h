@@ -227,11 +227,14 @@ const char *qn_emit_packed(qn_emitter *e, const qn_step *s, uint32_t j);
  * a family, with weights that are packed or not, or of the step. */
 typedef struct qn_variant {
 	qn_family family;
-	int bits;  /* of a weight: 8, 4 or 2 */
-	bool wide; /* sums of weights in blocks have 64 bits */
+	int bits;    /* of a weight: 8, 4 or 2 */
+	bool wide;   /* sums of weights in blocks have 64 bits */
+	bool narrow; /* sums of 16-bit values have 32 bits */
 } qn_variant;
 const char *qn_family_name(const char *text, const qn_variant *v, qn_arena *a);
 const char *qn_emit_name(qn_emitter *e, const qn_step *s, const char *text);
+/* The array of row pointers that a step uses (qn_emit_windows). */
+const char *qn_emit_row_name(qn_emitter *e, const qn_step *s);
 /* The C type of the elements of its rows: int8_t … */
 const char *qn_emit_row_type(const qn_emitter *e, const qn_step *s);
 /* The step's kernel looks at that many rows at once. */

@@ -78,6 +78,7 @@ typedef struct qn_kernel {
 	 * many int32_t its arguments begin with whose product counts the elements, of which the first one is above 1
 	 * where it counts rows; 0: not it (strips.h). */
 	uint32_t counts;
+	bool narrow; /* of 16-bit values, with sums of 32 bits: its names are those of s16n */
 	bool reads_rows; /* of its operand only those of a window at a time; its arguments are qn_pool_args */
 	size_t rows;           /* where the arguments say how many row pointers it wants; 0: none */
 	uint32_t in_place;     /* bit j: the result may lie where operand j of the same size lies */

@@ -3,22 +3,13 @@
  * order in which these read them. */
 #include "codegen/kernels_dsp.h"
 
-enum { LARGEST = 1 << 15, PIXELS = 2, LEAST_SHIFT = 17 }; /* of a value; at a time; of 15 bits */
+enum { PIXELS = 2, LEAST_SHIFT = 17 }; /* at a time; of 15 bits */
 
 /* Inputs that the kernels read. */
 static int64_t
 size_of(int64_t depth)
 {
 	return (depth + 3) / 4 * 4;
-}
-
-/* The largest sum of a channel, with its bias. */
-static int64_t
-largest(const qn_layer *l, int64_t o)
-{
-	const int64_t bias = l->bias != NULL ? qn_tensor_i64(l->bias, o) : 0;
-
-	return LARGEST / 128 * qn_layer_reach(l, o) + (bias < 0 ? -bias : bias);
 }
 
 /* The 15 bits of channel o's multiplier, as qn_apply64 takes them, and the shift after them. */
@@ -43,8 +34,8 @@ differs(const qn_step_facts *f, const qn_layer *l)
 	if (l->r->mode != QN_RQ_DOUBLE && l->r->mode != QN_RQ_SINGLE)
 		return "its ties are not rounded up";
 	for (int64_t o = 0; o < l->channels; o++) {
-		if (largest(l, o) > INT32_MAX)
-			return "the sums of a channel may be too large for 32 bits";
+		if (qn_layer_largest16(f, l, o) > INT32_MAX)
+			return qn_layer_too_wide;
 		(void)reduced(l, o, &shift);
 		if (shift < LEAST_SHIFT)
 			return "a multiplier is 0.25 or more";

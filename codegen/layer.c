@@ -66,6 +66,30 @@ qn_layer_reach(const qn_layer *l, int64_t channel)
 	return reach;
 }
 
+/* The largest value of 16 bits in operand 0, of either sign. */
+static int64_t
+most_of_operand(const qn_step_facts *f)
+{
+	const qn_node *x = qn_graph_node(f->g, f->step->in[0]);
+	const int64_t most = -(int64_t)INT16_MIN;
+
+	if (x->op != QN_OP_requantize)
+		return most;
+	const int64_t lo = x->attr->requantize.lo, hi = x->attr->requantize.hi;
+	const int64_t far = -lo > hi ? -lo : hi;
+	return far < most ? far : most;
+}
+
+const char qn_layer_too_wide[] = "the sums of a channel may be too large for 32 bits";
+
+int64_t
+qn_layer_largest16(const qn_step_facts *f, const qn_layer *l, int64_t channel)
+{
+	const int64_t bias = l->bias != NULL ? qn_tensor_i64(l->bias, channel) : 0;
+
+	return qn_layer_reach(l, channel) / 128 * most_of_operand(f) + (bias < 0 ? -bias : bias);
+}
+
 static int32_t
 result_as(const qn_requantize_args *r, int32_t i, int64_t sum, int32_t mode)
 {

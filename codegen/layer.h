@@ -49,6 +49,11 @@ extern const char qn_layer_has_ties[];
 bool qn_layer_goes_away(const qn_requantize_args *r);
 /* The largest sum that the weights of a channel can add, for all inputs of i8. */
 int64_t qn_layer_reach(const qn_layer *l, int64_t channel);
+/* The largest sum of a channel with its bias, of either sign, that values of 16 bits with zero point 0 add up to; of an
+ * operand that a requantize clamps, for those that it gives. */
+int64_t qn_layer_largest16(const qn_step_facts *f, const qn_layer *l, int64_t channel);
+/* The reason where that is above what 32 bits hold. */
+extern const char qn_layer_too_wide[];
 /* A weight; 0 beyond the ends and for constant channels. */
 int32_t qn_layer_weight(const qn_layer *l, int64_t channel, int64_t k);
 /* Bias with the share of the zero point, and multiplier m * 2^(-n - 32) with n in [0, 30], or up to `most`, of a channel;

@@ -10,8 +10,9 @@
 #                                                      /*@ qn_clip_s16 */ …
 #
 # A family is the storage of activations, s8, u8 or s16, and that of weights: i8, i4 with two codes a byte (w4), or i2 with
-# four (w2).  Products with weights in blocks have two sums; the outer one is as wide as an accumulator of the family, or, in
-# families that end in x, of 64 bits.
+# four (w2).  s16n is s16 where sums are known to fit in 32 bits: biases and accumulators have these, and are rescaled as those
+# of 64 bits are.  Products with weights in blocks have two sums; the outer one is as wide as an accumulator of the family, or,
+# in families that end in x, of 64 bits.
 #
 #   token                    s8        u8        s16       meaning
 #   _q   at a name's end     _s8       _u8       _s16      the family; also before another "_"
@@ -26,6 +27,7 @@
 #   QN_CODE_MIN, _MAX        the ends of qn_code_t
 #   QN_CODE_LEAST            not above any code c, nor any -1 - c
 #   QN_READ_A                reads a constant accumulator
+#   qn_requant_a(            qn_requant( or, for 16 bits, qn_requant64(
 #   qn_most_terms            terms of code * weight that fit into an accumulator
 #   qn_most_pairs            products of two codes that fit
 #   qn_reach                 largest distance of a code to its zero point
@@ -34,19 +36,24 @@
 #   qn_weights w = a->w +    w: the place of a row of weights; qn_weight(w, i) is its code i
 #
 # An instance whose name is there already is left out, so a piece without a token in its name is written once, and so is
-# one without "w" in its tokens for the families of i4 and i2 weights; those with x are for pieces with "x" in their tokens.  A marker may name the families of its piece, where the
+# one without "w" in its tokens for the families of i4 and i2 weights; those with x are for pieces with "x" in their tokens.  s16n is
+# for pieces that say so: /*@ qn_dense_by4_qw +n */.  A marker may name the families of its piece, where the
 # text does not hold for all: /*@ qn_lut_q s8 */.
 cmake_policy(VERSION 3.20)
 set(qn_families s8 u8 s16 s8w4 u8w4 s16w4 s8w2 u8w2 s16w2)
+set(qn_narrow_families s16n s16nw4)
 set(qn_wide_families s8x u8x s8w4x u8w4x s8w2x u8w2x)
-set(qn_tokens QN_CODE_LEAST QN_CODE_MIN QN_CODE_MAX QN_READ_A qn_most_terms qn_most_pairs qn_reach qn_code_set qn_code_copy
+set(qn_tokens QN_CODE_LEAST QN_CODE_MIN QN_CODE_MAX QN_READ_A "qn_requant_a(" qn_most_terms qn_most_pairs qn_reach qn_code_set qn_code_copy
 	qn_code qn_acc qn_delta)
-set(qn_s8 INT8_MIN INT8_MIN INT8_MAX QN_READ32 66311 33025 255 memset memcpy int8 int32 int16)
-set(qn_u8 -256 0 UINT8_MAX QN_READ32 66311 33025 255 memset memcpy uint8 int32 int16)
-set(qn_s16 INT16_MIN INT16_MIN INT16_MAX QN_READ64 33818640 131071 32768 qn_set16 qn_copy16 int16 int64 int32)
+set(qn_s8 INT8_MIN INT8_MIN INT8_MAX QN_READ32 "qn_requant(" 66311 33025 255 memset memcpy int8 int32 int16)
+set(qn_u8 -256 0 UINT8_MAX QN_READ32 "qn_requant(" 66311 33025 255 memset memcpy uint8 int32 int16)
+set(qn_s16 INT16_MIN INT16_MIN INT16_MAX QN_READ64 "qn_requant64(" 33818640 131071 32768 qn_set16 qn_copy16 int16
+	int64 int32)
+set(qn_s16n INT16_MIN INT16_MIN INT16_MAX QN_READ32 "qn_requant64(" 65535 131071 32768 qn_set16 qn_copy16 int16 int32 int32)
 set(qn_s8_suffix "" "")
 set(qn_u8_suffix _u8 "")
 set(qn_s16_suffix _s16 64)
+set(qn_s16n_suffix _s16n "")
 
 # The piece's text in one family.
 function(qn_kernel_instance text family out)
@@ -95,7 +102,11 @@ function(qn_kernel_piece piece out)
 	if(piece MATCHES "^/[*]@ [^ \n]+_[qoa]x [*]/")
 		list(APPEND families ${qn_wide_families})
 	endif()
-	if(piece MATCHES "^/[*]@ ([^ \n]+)(( [us][0-9w]+)+) [*]/\n")
+	if(piece MATCHES "^/[*]@ [^ \n]+ [+]n [*]/")
+		list(APPEND families ${qn_narrow_families})
+		string(REGEX REPLACE "^([^+]*) [+]n" "\\1" piece "${piece}")
+	endif()
+	if(piece MATCHES "^/[*]@ ([^ \n]+)(( [us][0-9wn]+)+) [*]/\n")
 		string(REPLACE " " ";" families "${CMAKE_MATCH_2}")
 		string(REPLACE "${CMAKE_MATCH_0}" "/*@ ${CMAKE_MATCH_1} */\n" piece "${piece}")
 	endif()

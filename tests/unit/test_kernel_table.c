@@ -16,10 +16,10 @@ typedef struct walk {
 } walk;
 
 static void
-check_piece(walk *w, const char *name, qn_family f, int bits, bool wide)
+check_piece(walk *w, const qn_kernel *k, qn_family f, int bits, bool wide)
 {
-	const qn_variant v = {f, bits, wide};
-	const char *full = qn_family_name(name, &v, w->arena);
+	const qn_variant v = {f, bits, wide, k->narrow};
+	const char *full = qn_family_name(k->name, &v, w->arena);
 
 	if (qn_pieces_find(&w->pieces, full) == NULL)
 		fail_msg("op %s: the kernels' texts have no %s", qn_opinfo_get(w->op)->name, full);
@@ -88,7 +88,7 @@ check_rom(const char *type, const qn_kernel *k, const char *text)
 static void
 check_struct(walk *w, const qn_kernel *k, qn_family family, bool wide)
 {
-	const qn_variant v = {family, 8, wide};
+	const qn_variant v = {family, 8, wide, k->narrow};
 	const char *type = qn_family_name(k->args, &v, w->arena);
 	const qn_piece *piece = qn_pieces_find(&w->pieces, type);
 
@@ -128,17 +128,17 @@ check_row(walk *w, const qn_kernel *k)
 	}
 	assert_true(k->emit != NULL || (k->in[0] != QN_AS_NONE && k->out != QN_AS_NONE));
 	if (k->families == 0) { /* a name without tokens */
-		check_piece(w, k->name, QN_NFAMILY, 8, false);
+		check_piece(w, k, QN_NFAMILY, 8, false);
 		check_struct(w, k, QN_NFAMILY, false);
 	}
 	for (qn_family f = QN_FAMILY_s8; f < QN_NFAMILY; f++) {
 		if ((k->families >> f & 1) == 0)
 			continue;
 		for (int wide = 0; wide < (ends_in_x(k->args) ? 2 : 1); wide++) {
-			check_piece(w, k->name, f, 8, wide);
+			check_piece(w, k, f, 8, wide);
 			for (int bits = 2; k->pointer[0].packs && bits < 8; bits *= 2)
 				if (bits == 4 || (k->pack == NULL && k->needs <= QN_TARGET_ANY))
-					check_piece(w, k->name, f, bits, wide);
+					check_piece(w, k, f, bits, wide);
 			check_struct(w, k, f, wide);
 		}
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_kernels_products.c - the kernels of products.h against the plain ones of dense.h and conv2d.h,
  * byte for byte: every family, sizes that four does not divide, one pixel, windows in the border
- * alone, all four roundings, random and extreme codes and weights. */
+ * alone, all four roundings, random and extreme codes and weights; and those with sums of 32 bits against those of 64. */
 #include <stdio.h>
 #include <string.h>
 
@@ -140,6 +140,36 @@ DENSE(dense_u8w4, 1, 0, 255, 2, uint8_t, qn_dense_args, bias, qn_dense_u8w4, qn_
 DENSE(dense_s16w4, 2, -32768, 32767, 2, int16_t, qn_dense_args64, bias64, qn_dense_s16w4,
       qn_dense_by4_s16w4)
 
+/* The results of the kernels whose sums have 64 bits, for arguments of those with sums of 32. */
+#define WIDE_DENSE(name, kernel)                                                                   \
+	static void name(const qn_dense_args *a, const int16_t *x, int16_t *y)                     \
+	{                                                                                          \
+		int64_t bias[13];                                                                  \
+		const qn_dense_args64 d = {WIDE_FIELDS(a, out), .in = a->in, .zw = a->zw};         \
+                                                                                                   \
+		kernel(&d, x, y);                                                                  \
+	}
+#define WIDE_FIELDS(a, channels)                                                                   \
+	.batch = (a)->batch, .channels = (a)->channels, .zi = (a)->zi, .zo = (a)->zo,              \
+	.lo = (a)->lo, .hi = (a)->hi, .mode = (a)->mode, .mult_n = (a)->mult_n, .w = (a)->w,       \
+	.mult = (a)->mult, .shift = (a)->shift, .bias = widen((a)->bias, (a)->channels, bias)
+
+static const int64_t *
+widen(const int32_t *bias, int32_t n, int64_t *to)
+{
+	for (int32_t i = 0; i < n && bias != NULL; i++)
+		to[i] = bias[i];
+	return bias != NULL ? to : NULL;
+}
+
+WIDE_DENSE(dense_wide, qn_dense_s16)
+WIDE_DENSE(dense_wide4, qn_dense_s16w4)
+DENSE(dense_s16n, 2, -32768, 32767, 1, int16_t, qn_dense_args, bias, dense_wide, qn_dense_by4_s16n)
+DENSE(dense_s16nw4, 2, -32768, 32767, 2, int16_t, qn_dense_args, bias, dense_wide4,
+      qn_dense_by4_s16nw4)
+DENSE(dense_plain_s16n, 2, -32768, 32767, 1, int16_t, qn_dense_args, bias, dense_wide,
+      qn_dense_s16n)
+
 /* ---- convolutions ---- */
 
 /* How many windows of one axis stand in the input and its padding: any number is allowed, those in
@@ -207,6 +237,30 @@ CONV(transposed_s8w4, 1, -128, 127, 2, int8_t, qn_conv_transpose_args, bias, qn_
 CONV(transposed_s16w4, 2, -32768, 32767, 2, int16_t, qn_conv_transpose_args64, bias64,
      qn_conv_transpose_s16w4, qn_conv_transpose_by4_s16w4, 1)
 
+#define WIDE_CONV(name, kernel)                                                                    \
+	static void name(const qn_conv2d_args *a, const int16_t *x, const int16_t **rows,          \
+			 int16_t *y)                                                               \
+	{                                                                                          \
+		int64_t bias[11];                                                                  \
+		const qn_conv2d_args64 d = {                                                       \
+			WIDE_FIELDS(a, out_c),   .in_h = a->in_h,   .in_w = a->in_w,               \
+			.in_c = a->in_c,         .out_h = a->out_h, .out_w = a->out_w,             \
+			.k_h = a->k_h,           .k_w = a->k_w,     .stride_h = a->stride_h,       \
+			.stride_w = a->stride_w, .dil_h = a->dil_h, .dil_w = a->dil_w,             \
+			.pad_t = a->pad_t,       .pad_l = a->pad_l, .groups = a->groups};          \
+                                                                                                   \
+		kernel(&d, x, rows, y);                                                            \
+	}
+
+WIDE_CONV(conv_wide, qn_conv2d_s16)
+WIDE_CONV(conv_wide4, qn_conv2d_s16w4)
+CONV(conv_s16n, 2, -32768, 32767, 1, int16_t, qn_conv2d_args, bias, conv_wide, qn_conv2d_by4_s16n,
+     3)
+CONV(conv_s16nw4, 2, -32768, 32767, 2, int16_t, qn_conv2d_args, bias, conv_wide4,
+     qn_conv2d_by4_s16nw4, 3)
+CONV(conv_plain_s16n, 2, -32768, 32767, 1, int16_t, qn_conv2d_args, bias, conv_wide, qn_conv2d_s16n,
+     3)
+
 /* w [c, taps] as [taps, c]. */
 static void
 transpose(const rig *r, int32_t c, int32_t taps)
@@ -271,6 +325,10 @@ DEPTHWISE(depthwise_u8w4, 1, 0, 255, 2, uint8_t, qn_conv2d_args, bias, qn_conv2d
 	  qn_depthwise_by4_u8w4)
 DEPTHWISE(depthwise_s16w4, 2, -32768, 32767, 2, int16_t, qn_conv2d_args64, bias64, qn_conv2d_s16w4,
 	  qn_depthwise_by4_s16w4)
+DEPTHWISE(depthwise_s16n, 2, -32768, 32767, 1, int16_t, qn_conv2d_args, bias, conv_wide,
+	  qn_depthwise_by4_s16n)
+DEPTHWISE(depthwise_s16nw4, 2, -32768, 32767, 2, int16_t, qn_conv2d_args, bias, conv_wide4,
+	  qn_depthwise_by4_s16nw4)
 
 int
 main(void)
@@ -287,7 +345,11 @@ main(void)
 		cmocka_unit_test(transposed_s16w4), cmocka_unit_test(depthwise_s8),
 		cmocka_unit_test(depthwise_u8),     cmocka_unit_test(depthwise_s16),
 		cmocka_unit_test(depthwise_s8w4),   cmocka_unit_test(depthwise_u8w4),
-		cmocka_unit_test(depthwise_s16w4),
+		cmocka_unit_test(depthwise_s16w4),  cmocka_unit_test(dense_s16n),
+		cmocka_unit_test(dense_s16nw4),     cmocka_unit_test(dense_plain_s16n),
+		cmocka_unit_test(conv_s16n),        cmocka_unit_test(conv_s16nw4),
+		cmocka_unit_test(conv_plain_s16n),  cmocka_unit_test(depthwise_s16n),
+		cmocka_unit_test(depthwise_s16nw4),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
