@@ -207,6 +207,10 @@ const qn_pass_row qn_passes[] = {
 		{"tables",
 		 "compute functions of one 8-bit value that take several steps by one table",
 		 QN_STAGE_INTEGER, .change = qn_tables},
+	[QN_PASS_MIXED_STORAGE] =
+		{"mixed-storage",
+		 "compute layers between values of 8 and of 16 bits on values of 16 bits",
+		 QN_STAGE_INTEGER, .change = qn_mixed_storage},
 	[QN_PASS_LOWER_FIXED_POINT] =
 		{"lower-fixed-point",
 		 "write rescaling as fixed-point ops on plain integers (only in --passes)",

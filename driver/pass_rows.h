@@ -36,6 +36,7 @@ typedef enum qn_pass_id { /* in their order */
 			  QN_PASS_LEGALIZE,
 			  QN_PASS_PRUNE,
 			  QN_PASS_TABLES,
+			  QN_PASS_MIXED_STORAGE,
 			  QN_PASS_LOWER_FIXED_POINT,
 			  QN_PASS_NORMALIZE_QUANT_TYPES,
 			  QN_PASS_LOWER_QUANT,

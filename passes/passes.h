@@ -159,6 +159,10 @@ qn_status qn_lower_fixed_point(qn_model *m) QN_MUST_CHECK;
  * outputs stay.  integer -> integer. */
 qn_status qn_tables(qn_model *m) QN_MUST_CHECK;
 
+/* Computes layers between values of 8 and of 16 bits on values of 16 bits, for which there are kernels.  The bytes of results
+ * of 8 bits stay; those of 16 bits can differ by one.  integer -> integer. */
+qn_status qn_mixed_storage(qn_model *m) QN_MUST_CHECK;
+
 /* Makes a network over a hop of rows, with states, of one over a window; the bytes of the outputs stay once the window
  * is full.  text: "[INPUT:]axis=A,hop=H[,window=NODE]".  Any stage.  Ids: stream.… */
 qn_status qn_stream_model(qn_model *m, const char *text) QN_MUST_CHECK;

@@ -190,6 +190,8 @@ run_one(qn_model *m, const char *name, size_t n)
 		return qn_simplify(m);
 	if (IS("lower-fixed-point"))
 		return qn_lower_fixed_point(m);
+	if (IS("mixed-storage"))
+		return qn_mixed_storage(m);
 	if (IS("tables"))
 		return qn_tables(m);
 	if (IS("normalize-quant-types"))
