@@ -29,7 +29,7 @@ typedef struct open_values {
 	const char **name;      /* by id: in a trial */
 	qn_map left;            /* names there of nodes that stay in float */
 	bool *open;             /* by id: needs parameters */
-	bool *derived;          /* by id: moves quantized values alone */
+	bool *derived;          /* by id: moves quantized values of the same parameters alone */
 	const qn_elem **stored; /* by id: the quantized values that it is computed from */
 	bool *pair_reads;       /* by id: a node that computes in float, and is left, reads it */
 	bool *multiplied;       /* by id: a product with weights reads it, moved or not */
@@ -136,7 +136,9 @@ note_operand(open_values *s, qn_id id, const qn_node *n)
 
 		if (s->stored[id] == NULL && qn_graph_node(s->g, x)->op != QN_OP_const)
 			s->stored[id] = s->stored[x];
-		all = all && (s->derived[x] || qn_rqz_is_index(n, i));
+		all = all &&
+		      (qn_rqz_is_index(n, i) ||
+		       (s->derived[x] && (s->stored[x] == NULL || s->stored[x] == s->stored[id])));
 	}
 	s->derived[id] = all && (s->stored[id] == NULL || n->type->is_tuple ||
 				 qn_rqz_represents_attrs(&s->m->types, n, s->stored[id]));
@@ -280,17 +282,17 @@ set_idle(const open_values *s, qn_id id, const qn_node *q)
 static qn_id
 write_pair(const open_values *s, qn_graph *dst, qn_id id, qn_id x, size_t *nsymbol)
 {
-	const qn_node *n = qn_graph_node(s->g, id);
+	const qn_node *n = qn_graph_node(s->g, id), *from = before_moves(s->g, n);
 	const qn_quant_opts opts = {.activations = storage_of(s, id)};
 	const qn_elem *e = NULL;
 	qn_types *t = &s->m->types;
 	qn_id q;
 
-	if (qn_has_fixed_range(n)) {
+	if (qn_has_fixed_range(from)) {
 		qn_elem d = qn_activation_desc(&opts);
 		double scale;
 
-		qn_fixed_output(n, &d, &scale, &d.zp);
+		qn_fixed_output(from, &d, &scale, &d.zp);
 		d.scale = qn_scale_const(t, scale);
 		if (qn_elem_make(t, n->name, &d, &e) != QN_OK)
 			return 0;
@@ -299,7 +301,7 @@ write_pair(const open_values *s, qn_graph *dst, qn_id id, qn_id x, size_t *nsymb
 		q = qn_graph_op(dst, QN_OP_quantize, NULL, 1, &x, NULL,
 				qn_type_with_elem(t, n->type, e));
 	} else {
-		q = qn_quantize_real(s->m, dst, x, before_moves(s->g, n)->name, "open", &opts);
+		q = qn_quantize_real(s->m, dst, x, from->name, "open", &opts);
 		++*nsymbol;
 		if (q != 0)
 			set_idle(s, id, qn_graph_node(dst, q));

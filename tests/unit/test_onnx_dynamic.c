@@ -173,6 +173,20 @@ rounded_data(void)
 	onx_node(file, "MatMul", "d,w", "y");
 }
 
+/* A softmax over all axes from the second on, as operators before set 13 had it: its data and its result are read in
+ * another shape. */
+static void
+flat_softmax(void)
+{
+	convolution();
+	onx_ints64(file, "flat", "2", (const int64_t[]){1, 90});
+	onx_node(file, "Reshape", "y,flat", "f_y");
+	onx_int(file, "axis", 1);
+	onx_node(file, "Softmax", "f_y", "p");
+	onx_ints64(file, "shape", "4", (const int64_t[]){1, 3, 6, 5});
+	onx_node(file, "Reshape", "p,shape", "back");
+}
+
 /* Queries, keys and values of two heads in one product. */
 static void
 attention(void)
@@ -308,6 +322,31 @@ test_attention(void **state)
 	end_host(&h);
 }
 
+/* Its data have 16 bits, and so has its result, wherever it is quantized. */
+static void
+test_flat_softmax(void **state)
+{
+	static double want[MOST_OUT], have[MOST_OUT];
+	double most = 0;
+	size_t n, again;
+	host h;
+
+	(void)state;
+	another_file();
+	flat_softmax();
+	onx_output(file, "back");
+	begin_host(&h, (const int64_t[]){SAMPLES, 2, 6, 5}, 4);
+	assert_int_equal(run_host(&h, want, &n), QN_OK);
+	assert_int_equal(qn_compile(h.m, &(qn_compile_opts){.calib = &h.x, .ncalib = 1}), QN_OK);
+	assert_int_equal(run_host(&h, have, &again), QN_OK);
+	assert_int_equal(n, again);
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, fabs(want[i]));
+	for (size_t i = 0; i < n; i++)
+		assert_true(fabs(have[i] - want[i]) < 0.02 * most);
+	end_host(&h);
+}
+
 /* With a stored scale, in integers to the end. */
 static void
 test_stored_scale(void **state)
@@ -367,6 +406,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_networks, onnx_setup, onnx_teardown),
 		cmocka_unit_test_setup_teardown(test_attention, onnx_setup, onnx_teardown),
+		cmocka_unit_test_setup_teardown(test_flat_softmax, onnx_setup, onnx_teardown),
 		cmocka_unit_test_setup_teardown(test_stored_scale, onnx_setup, onnx_teardown),
 		cmocka_unit_test_setup_teardown(test_other_zero_point, onnx_setup, onnx_teardown),
 	};

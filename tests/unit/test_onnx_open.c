@@ -210,6 +210,22 @@ chosen_mask(void)
 	return masked_softmax("s");
 }
 
+/* Values of different steps, joined before a product whose data have a scale of run time. */
+static double
+joined_levels(void)
+{
+	image();
+	conv("d", "c");
+	pair("c", "e", 0.0507, ONX_UINT8, 120);
+	onx_int(file, "axis", 1);
+	onx_node(file, "Concat", "d,e", "j");
+	onx_node(file, "DynamicQuantizeLinear", "j", "q,s,z");
+	onx_node(file, "DequantizeLinear", "q,s,z", "l");
+	weights("w", "2,8,1,1", 0.001);
+	onx_node(file, "Conv", "l,w", "n");
+	return 0.04 + ends("n", 0.03, 128); /* one step of the data, 0.04, and one of y */
+}
+
 static const struct {
 	const char *name;
 	double (*build)(void);
@@ -228,6 +244,7 @@ static const struct {
 	{"computed_mask", computed_mask, true},
 	{"constant_mask", constant_mask, true},
 	{"chosen_mask", chosen_mask, true},
+	{"joined_levels", joined_levels, true},
 };
 
 static void
