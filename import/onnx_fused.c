@@ -7,6 +7,7 @@
  * Others of them are compositions (lib/attention.qir, lib/norms.qir). */
 #include "import/onnx.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static qn_id
@@ -17,44 +18,65 @@ plus(qn_onnx *o, qn_id a, qn_id b)
 
 /* ---- products with an activation ---- */
 
+/* A number of an activation: the attribute that has it, and where it goes. */
+typedef struct number {
+	const char *name;
+	double value; /* without the attribute */
+	size_t at;
+} number;
+
+#define NUMBER(name, value, at)                                                                    \
+	{                                                                                          \
+		"activation_" name, value, offsetof(qn_attrs, at)                                  \
+	}
+
+static const struct {
+	const char *name;
+	qn_op op;
+	number number[2]; /* name NULL: none */
+} activations[] = {
+	{"Relu", QN_OP_relu, {{0}}},
+	{"Tanh", QN_OP_tanh, {{0}}},
+	{"Sigmoid", QN_OP_sigmoid, {{0}}},
+	{"Softplus", QN_OP_softplus, {{0}}},
+	{"Softsign", QN_OP_softsign, {{0}}},
+	{"LeakyRelu", QN_OP_leaky_relu, {NUMBER("alpha", 0.01, leaky_relu.alpha)}},
+	{"Elu", QN_OP_elu, {NUMBER("alpha", 1, elu.alpha)}},
+	{"ThresholdedRelu", QN_OP_thresholded_relu, {NUMBER("alpha", 1, thresholded_relu.alpha)}},
+	{"Selu",
+	 QN_OP_selu,
+	 {NUMBER("alpha", 1.67326319217681884765625, selu.alpha),
+	  NUMBER("gamma", 1.05070102214813232421875, selu.gamma)}},
+	{"HardSigmoid",
+	 QN_OP_hard_sigmoid,
+	 {NUMBER("alpha", 0.2, hard_sigmoid.alpha), NUMBER("beta", 0.5, hard_sigmoid.beta)}},
+	{"Clip",
+	 QN_OP_clip,
+	 {NUMBER("alpha", -3.4e38, clip.min), NUMBER("beta", 3.4e38, clip.max)}},
+};
+
 /* The activation that the node names, its numbers in a list or one by one. */
 static qn_id
 activated(qn_onnx *o, const qn_onnx_node *n, qn_id x)
 {
-	static const struct {
-		const char *name;
-		qn_op op;
-		double alpha, beta;
-	} rows[] = {{"Relu", QN_OP_relu, 0, 0},
-		    {"Tanh", QN_OP_tanh, 0, 0},
-		    {"Sigmoid", QN_OP_sigmoid, 0, 0},
-		    {"LeakyRelu", QN_OP_leaky_relu, 0.01, 0},
-		    {"HardSigmoid", QN_OP_hard_sigmoid, 0.2, 0.5},
-		    {"Clip", QN_OP_clip, -3.4e38, 3.4e38}};
 	const char *name = qn_onnx_string(o, n, "activation", "");
 	double v[2] = {0};
 	int32_t given = qn_onnx_floats(o, n, "activation_params", 2, v);
 
 	if (x == 0 || name[0] == '\0')
 		return x;
-	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+	for (size_t i = 0; i < QN_COUNT(activations); i++) {
+		const number *given_by = activations[i].number;
 		qn_attrs a = {0};
 
-		if (strcmp(rows[i].name, name) != 0)
+		if (strcmp(activations[i].name, name) != 0)
 			continue;
-		v[0] = given > 0 ? v[0] : qn_onnx_float(o, n, "activation_alpha", rows[i].alpha);
-		v[1] = given > 1 ? v[1] : qn_onnx_float(o, n, "activation_beta", rows[i].beta);
-		if (rows[i].op == QN_OP_leaky_relu)
-			a.leaky_relu.alpha = v[0];
-		if (rows[i].op == QN_OP_hard_sigmoid) {
-			a.hard_sigmoid.alpha = v[0];
-			a.hard_sigmoid.beta = v[1];
-		}
-		if (rows[i].op == QN_OP_clip) {
-			a.clip.min = v[0];
-			a.clip.max = v[1];
-		}
-		return qn_importer_op(&o->im, rows[i].op, 1, &x, &a, NULL);
+		for (int k = 0; k < 2 && given_by[k].name != NULL; k++)
+			*(double *)((char *)&a + given_by[k].at) =
+				given > k
+					? v[k]
+					: qn_onnx_float(o, n, given_by[k].name, given_by[k].value);
+		return qn_importer_op(&o->im, activations[i].op, 1, &x, &a, NULL);
 	}
 	return qn_importer_refuse(&o->im, "import.attr", "the activation '%s' is not supported",
 				  name);

@@ -110,6 +110,17 @@ test_products(void **state)
 	import(17);
 	GIVES(V(1, 2), 0, 5.5, 8.5);
 
+	/* two batches, which are the second dimension of each operand */
+	another_file();
+	onx_input(file, "x", ONX_FLOAT, "2,2,1");
+	onx_floats(file, "w", "2,2,1", (const float[]){1, 2, 3, 4});
+	onx_int(file, "transBatchA", 1);
+	onx_int(file, "transBatchB", 1);
+	onx_int(file, "transB", 1);
+	fused("FusedMatMul", "x,w", "y");
+	import(17);
+	GIVES(V(1, 2, 3, 4), 0, 1, 3, 3, 9, 4, 8, 8, 16);
+
 	another_file();
 	onx_input(file, "x", ONX_FLOAT, "1,2");
 	onx_floats(file, "w", "2,2", (const float[]){3, 4, 5, -6});
@@ -119,6 +130,41 @@ test_products(void **state)
 	fused("FusedGemm", "x,w,b", "y");
 	import(17);
 	GIVES(V(1, 2), 0, 14, -3);
+}
+
+/* The activations that ONNX Runtime fuses into Gemm, with their numbers, or without. */
+static void
+test_gemm(void **state)
+{
+	static const struct {
+		const char *activation, *number[2];
+		float value[2];
+		double want[2]; /* of -1 and 0.5 */
+	} rows[] = {
+		{"Elu", {"activation_alpha"}, {0.5f}, {-0.31606028, 0.5}},
+		{"Elu", {NULL}, {0}, {-0.63212056, 0.5}},
+		{"Selu", {"activation_alpha", "activation_gamma"}, {0.5f, 2}, {-0.63212056, 1}},
+		{"Selu", {NULL}, {0}, {-1.11133074, 0.52535051}},
+		{"Softplus", {NULL}, {0}, {0.31326169, 0.97407698}},
+		{"Softsign", {NULL}, {0}, {-0.5, 0.33333333}},
+		{"ThresholdedRelu", {"activation_alpha"}, {0.25f}, {0, 0.5}},
+		{"ThresholdedRelu", {NULL}, {0}, {0, 0}},
+		{"HardSigmoid", {"activation_alpha", "activation_beta"}, {0.5f, 0.75f}, {0.25, 1}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(rows); i++) {
+		another_file();
+		onx_input(file, "x", ONX_FLOAT, "1,2");
+		onx_floats(file, "w", "2,2", (const float[]){1, 0, 0, 1});
+		onx_string(file, "activation", rows[i].activation);
+		for (int k = 0; k < 2; k++)
+			if (rows[i].number[k] != NULL)
+				onx_real(file, rows[i].number[k], rows[i].value[k]);
+		fused("FusedGemm", "x,w", "y");
+		import(17);
+		near(rows[i].want, run1(V(-1, 0.5)), 2, 1e-6);
+	}
 }
 
 /* Keys 0 and ln 3, values 4 and 8. */
@@ -192,8 +238,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_gelu),  TEST(test_norms),  TEST(test_conv),    TEST(test_products),
-		TEST(test_heads), TEST(test_packed), TEST(test_refused),
+		TEST(test_gelu), TEST(test_norms), TEST(test_conv),   TEST(test_products),
+		TEST(test_gemm), TEST(test_heads), TEST(test_packed), TEST(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
