@@ -38,6 +38,11 @@ text(const char *s)
 #define RANDOM                                                                                     \
 	"it draws random numbers, and a compiled model gives the same result for the same input",  \
 		"make the numbers an input of the model, or a constant", false
+#define TREES                                                                                      \
+	"decision trees are not implemented",                                                      \
+		"turn them into products of matrices before the export (as Hummingbird does, "     \
+		"strategy gemm), or write them in C with a tool for trees",                        \
+		false
 #define TRAINING                                                                                   \
 	"it is an operator for training",                                                          \
 		"export the model for inference, which does not have them", false
@@ -64,7 +69,16 @@ static const struct {
 	{"", NULL, "it is not implemented", READ_OPS},
 	{"ai.onnx.training", NULL, TRAINING},
 	{"ai.onnx.preview.training", NULL, TRAINING},
-	{"ai.onnx.ml", NULL, "the domain of trees, maps and strings is not supported", READ_OPS},
+	{"ai.onnx.ml", "TreeEnsemble", TREES},
+	{"ai.onnx.ml", "TreeEnsembleClassifier", TREES},
+	{"ai.onnx.ml", "TreeEnsembleRegressor", TREES},
+	{"ai.onnx.ml", NULL, "this operator for trees, maps and texts is not implemented",
+	 READ_OPS},
+	{"com.microsoft.nchwc", NULL,
+	 "ONNX Runtime has arranged its weights for the processor on which it saved the model",
+	 "save the optimized model at the level 'extended' (graph_optimization_level = "
+	 "ORT_ENABLE_EXTENDED) or below, or use the model from before that",
+	 false},
 	{"com.microsoft", NULL, "an operator of ONNX Runtime that is not implemented",
 	 "use the model from before ONNX Runtime optimized or quantized it, " READ_OPS},
 	{NULL, NULL, "it is a custom operator, and the file has no function that defines it",
@@ -94,14 +108,17 @@ is_result(const qn_onnx *o, const char *name)
 	return false;
 }
 
-/* The value before a node, at which the model can end. */
+/* The advice to end the model before a node, which needs a value there. */
 static const char *
-before(const qn_onnx *o, const Onnx__NodeProto *p)
+cut_before(const qn_onnx *o, const Onnx__NodeProto *p)
 {
-	for (size_t i = 0; i < p->n_input; i++)
+	qn_buf b;
+
+	qn_buf_init(&b, o->im.scratch);
+	for (size_t i = 0; i < p->n_input && b.n == 0; i++)
 		if (is_result(o, text(p->input[i])))
-			return p->input[i];
-	return "NAME";
+			qn_buff(&b, ", or cut the model before it (--cut %s)", p->input[i]);
+	return qn_buf_str(&b);
 }
 
 void
@@ -133,21 +150,18 @@ report(qn_onnx *o, const Onnx__NodeProto *p, size_t nodes)
 		(void)qn_importer_refuse(
 			&o->im, "import.version",
 			"%s%s%s is not supported in version %lld of its operator set%s, but from "
-			"%d %s; convert the model to another operator set, or cut it before the "
-			"node (--cut %s)",
+			"%d %s; convert the model to another operator set%s",
 			domain, dot, op, (long long)o->im.version, qn_importer_nodes(&o->im, nodes),
 			(int)min,
 			max == QN_ONNX_NEWEST ? "on" : "on, until a later set took it out",
-			before(o, p));
+			cut_before(o, p));
 	else
 		(void)qn_importer_refuse(
 			&o->im, "import.op",
 			"the operator %s%s%s, version %lld of its operator set, is not "
-			"supported%s: %s; %s%s%s%s",
+			"supported%s: %s; %s%s",
 			domain, dot, op, (long long)o->im.version, qn_importer_nodes(&o->im, nodes),
-			reasons[i].why, reasons[i].way,
-			reasons[i].cut ? ", or cut the model before it (--cut " : "",
-			reasons[i].cut ? before(o, p) : "", reasons[i].cut ? ")" : "");
+			reasons[i].why, reasons[i].way, reasons[i].cut ? cut_before(o, p) : "");
 }
 
 /* ---- all nodes ---- */

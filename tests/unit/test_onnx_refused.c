@@ -56,10 +56,13 @@ test_refused_why(void **state)
 	} rows[] = {
 		{NULL, "Multinomial", "import.op", "random numbers"},
 		{NULL, "StringNormalizer", "import.op", "works on strings"},
-		{NULL, "NoSuchThing", "import.op", "docs/supported-ops.md, or cut the model"},
+		{NULL, "NoSuchThing", "import.op",
+		 "docs/supported-ops.md, or cut the model before it (--cut x2)"},
 		{NULL, "NoSuchThing", "import.op", "version 13 of its operator set"},
 		{"ai.onnx", "RandomNormal", "import.op", "make the numbers an input"},
-		{"ai.onnx.ml", "Normalizer", "import.op", "domain of trees"},
+		{"ai.onnx.ml", "Imputer", "import.op", "for trees, maps and texts"},
+		{"ai.onnx.ml", "TreeEnsembleClassifier", "import.op", "products of matrices"},
+		{"com.microsoft.nchwc", "Conv", "import.op", "level 'extended'"},
 		{"ai.onnx.preview.training", "Adam", "import.op", "training"},
 		{"com.microsoft", "QAttend", "import.op", "operator of ONNX Runtime"},
 		{"com.acme", "MyMagic", "import.op", "export it as a function of the model"},
@@ -72,12 +75,26 @@ test_refused_why(void **state)
 		onnx_teardown(state);
 		onnx_setup(state);
 		onx_input(file, "x", ONX_FLOAT, "1,3");
+		onx_node(file, "Relu", "x", "x2");
 		file->domain = rows[i].domain;
-		onx_node(file, rows[i].op, "x", "y");
+		onx_node(file, rows[i].op, "x2", "y");
 		file->domain = NULL;
 		onx_output(file, "y");
 		import_fails(13, rows[i].id, rows[i].words);
 	}
+}
+
+/* The first node has no value before it at which the model could end. */
+static void
+test_refused_first(void **state)
+{
+	(void)state;
+	onx_input(file, "x", ONX_FLOAT, "1,3");
+	onx_node(file, "NoSuchThing", "x", "y");
+	onx_output(file, "y");
+	assert_int_not_equal(import_from(NULL, 13), QN_OK);
+	assert_int_equal(rg->diags.n, 1);
+	assert_null(strstr(rg->diags.item[0].message, "--cut"));
 }
 
 /* Each operator is reported once, those in a body that was not read too; what is behind is counted. */
@@ -136,8 +153,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_dangling),     TEST(test_refused),     TEST(test_refused_why),
-		TEST(test_refused_once), TEST(test_body_behind),
+		TEST(test_dangling),      TEST(test_refused),      TEST(test_refused_why),
+		TEST(test_refused_first), TEST(test_refused_once), TEST(test_body_behind),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
