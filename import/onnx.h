@@ -174,6 +174,9 @@ qn_id qn_onnx_in(const qn_onnx_node *n, uint32_t i);
 /* The type of a value (not 0). */
 const qn_type *qn_onnx_type(const qn_onnx *o, qn_id x);
 qn_plain qn_onnx_plain(const qn_onnx *o, qn_id x);
+/* The integers that the floats x are, moved alike, if f32 has them all; to: what x becomes (onnx_labels.c).  0: x is
+ * something else, or other integers than i32 and i64 are to come of it. */
+qn_id qn_onnx_before_floats(qn_onnx *o, qn_id x, qn_plain to);
 /* Whether the axis counts in a value of this rank (import.attr); *axis counts from the front then. */
 bool qn_onnx_axis(qn_onnx *o, int64_t given, int32_t rank, int32_t *axis);
 /* The integers of input i, which must be a constant of at most `most` elements (import.constant): their

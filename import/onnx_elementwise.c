@@ -286,6 +286,9 @@ converted(qn_onnx *o, qn_id x, qn_plain to)
 		qn_onnx_sum_becomes(o, x, y);
 		return y;
 	}
+	const qn_id label = qn_onnx_before_floats(o, x, to);
+	if (label != 0)
+		return qn_importer_cast(&o->im, label, to);
 	if (x != 0 && is_quant(o, x))
 		x = qn_onnx_plain_of(o, x);
 	if (x != 0 && narrow && is_float(o, x))

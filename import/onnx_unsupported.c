@@ -41,7 +41,7 @@ text(const char *s)
 #define TREES                                                                                      \
 	"decision trees are not implemented",                                                      \
 		"turn them into products of matrices before the export (as Hummingbird does, "     \
-		"strategy gemm), or write them in C with a tool for trees",                        \
+		"strategy gemm), for --activations i16, or write them in C with a tool for trees", \
 		false
 #define TRAINING                                                                                   \
 	"it is an operator for training",                                                          \
