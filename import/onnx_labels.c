@@ -51,6 +51,24 @@ is_small(const qn_onnx *o, qn_id x)
 	       (n->op == QN_OP_gather && all_small(qn_importer_known(&o->im, n->in[0])));
 }
 
+/* The integers that a node makes floats of, in a file of a quantized graph as values of scale 1; 0: it does not. */
+static qn_id
+counted(const qn_onnx *o, const qn_node *n)
+{
+	double scale;
+	int64_t zp;
+
+	if (n->op == QN_OP_cast && qn_type_is_f32(n->type))
+		return n->in[0];
+	if (n->op != QN_OP_dequantize || qn_graph_node(o->im.g, n->in[0])->op != QN_OP_scast)
+		return 0;
+	n = qn_graph_node(o->im.g, n->in[0]);
+	if (n->type->elem->kind != QN_ELEM_UNIFORM)
+		return 0;
+	qn_elem_param(&o->im.m->types, n->type->elem, 0, &scale, &zp);
+	return scale == 1 && zp == 0 ? n->in[0] : 0;
+}
+
 qn_id
 qn_onnx_before_floats(qn_onnx *o, qn_id x, qn_plain to)
 {
@@ -63,10 +81,9 @@ qn_onnx_before_floats(qn_onnx *o, qn_id x, qn_plain to)
 		move[n] = *qn_graph_node(o->im.g, x);
 		x = move[n].in[0];
 	}
-	const qn_node *cast = qn_graph_node(o->im.g, x);
-	if (cast->op != QN_OP_cast || !qn_type_is_f32(cast->type) || !is_small(o, cast->in[0]))
+	x = counted(o, qn_graph_node(o->im.g, x));
+	if (x == 0 || !is_small(o, x))
 		return 0;
-	x = cast->in[0];
 	while (n-- > 0)
 		x = qn_importer_op(&o->im, move[n].op, 1, &x, move[n].attr, NULL);
 	return x;
