@@ -30,6 +30,8 @@ softmax_real(const qn_eval *e)
 
 /* ---- 16 bits ---- */
 
+#define WIDEST 0x1p15 /* a scale: the multiplier stays below 2^30 */
+
 static double
 inverse_of(double x)
 {
@@ -69,14 +71,17 @@ prepare_tables(const qn_graph *g, const qn_node *n, qn_arena *a)
 	qn_softmax16_args *d = QN_NEW(a, qn_softmax16_args, 1);
 	int16_t *exp = table_of(qn_exp, -10.0, 0.0, a);
 
-	/* In TFLite's files what is further below is e^-10, 1 of 32768; 256 of them are a hundredth of a row. */
-	if (g->model->quantized_here)
+	/* In TFLite's files what is further below is e^-10, 1 of 32768; 256 of them are a hundredth of a row.  In ONNX's,
+	 * which round to even, it is as small as it is. */
+	if (g->model->quantized_here || g->model->rounding == QN_RQ_EVEN)
 		exp[0] = 0;
 	d->depth = (int32_t)n->type->dim[n->type->rank - 1];
 	if (d->depth >= 1 << 16)
 		return qn_int_refuse(g, n, "more than 65535 elements along the axis");
+	/* A step of 16 already is below -10: larger ones give the same. */
 	if (!qn_int_multiplier(g, n, "input scale * 65535 / 10",
-			       qn_scale_of(g, qn_in_type(g, n, 0)) * 6553.5, &d->m, &d->sh))
+			       fmin(qn_scale_of(g, qn_in_type(g, n, 0)), WIDEST) * 6553.5, &d->m,
+			       &d->sh))
 		return NULL;
 	d->rows = (int32_t)qn_dim_product(n->type, 0, n->type->rank - 1);
 	d->mode = g->model->rounding;
