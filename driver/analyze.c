@@ -214,13 +214,14 @@ find_labels(const analyze_call *c, const qn_dataset *d, qn_arena *a, const int64
 	QN_TRY(qn_labels_for(c->m, c->opts->labels, s, samples, a, label));
 	if (*label == NULL || g->noutput == 0)
 		return QN_OK;
+	from = c->opts->labels != NULL ? c->opts->labels->name : from;
+	QN_TRY(qn_labels_fit_output(c->m, from));
 	const qn_type *t = qn_graph_node(g, g->output[0].value)->type;
 	const int64_t classes = qn_type_is_f32(t) ? qn_type_count(t) / (int64_t)d->batch : 0;
 	for (size_t i = 0; i < samples; i++)
 		if ((*label)[i] < 0 || (*label)[i] >= classes)
 			return qn_report(
-				c->m->env, QN_EINVALID, "data.labels",
-				c->opts->labels != NULL ? c->opts->labels->name : from,
+				c->m->env, QN_EINVALID, "data.labels", from,
 				"sample %zu has label %lld, but the first output has %lld classes, "
 				"counted from 0",
 				i, (long long)(*label)[i], (long long)classes);

@@ -273,6 +273,37 @@ labels_hint(const qn_type *t, int64_t n, int64_t wanted)
 	return "";
 }
 
+/* The first output of float or quantized values; none: NULL. */
+static const char *
+real_output(const qn_graph *g)
+{
+	for (size_t i = 0; i < g->noutput; i++) {
+		const qn_elem *e = qn_graph_node(g, g->output[i].value)->type->elem;
+
+		if (qn_elem_is_quant(e) || qn_elem_is_float(e))
+			return g->output[i].name;
+	}
+	return NULL;
+}
+
+qn_status
+qn_labels_fit_output(const qn_model *m, const char *name)
+{
+	const qn_graph *g = qn_model_entry(m);
+	const qn_type *t = g->noutput > 0 ? qn_graph_node(g, g->output[0].value)->type : NULL;
+	const char *other = real_output(g);
+
+	if (t == NULL || qn_elem_is_quant(t->elem) || qn_elem_is_float(t->elem) ||
+	    qn_type_count(t) != (t->rank > 0 ? t->dim[0] : 1))
+		return QN_OK;
+	return qn_report(m->env, QN_EINVALID, "data.labels", name,
+			 "labels are compared with the first output, a number for each class, but "
+			 "'%s' is one integer for a sample%s%s%s",
+			 g->output[0].name,
+			 other != NULL ? "; end the model at another output (--cut " : "",
+			 other != NULL ? other : "", other != NULL ? ")" : "");
+}
+
 qn_status
 qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples, size_t wanted,
 	      qn_arena *a, const int64_t **out)

@@ -124,6 +124,8 @@ check_labels(const qn_measurement *c, const qn_source *folder, const char *name)
 	size_t n = c->samples / c->window;
 	size_t found = 0;
 
+	if (c->o->score == NULL)
+		QN_TRY(qn_labels_fit_output(c->m, name));
 	if (by_score && c->scoring.of_input)
 		classes = 2;
 	if (folder != NULL && folder->nclass > 0 && folder->nclass < (size_t)classes)

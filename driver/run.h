@@ -25,5 +25,8 @@ qn_status qn_run_on(qn_model *m, qn_interp *in, size_t nin, qn_array *const *sam
  * *out is NULL where there are none.  wanted: how many there have to be.  Id: data.labels. */
 qn_status qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples,
 			size_t wanted, qn_arena *a, const int64_t **out) QN_MUST_CHECK;
+/* Labels need a first output with a number for each class, or a score: not one integer for a sample, which is a label
+ * itself (data.labels; name: of the labels). */
+qn_status qn_labels_fit_output(const qn_model *m, const char *name) QN_MUST_CHECK;
 
 #endif

@@ -147,6 +147,10 @@ bytes 3 "$one" | npy float-labels.npy '<f4' '3,'
 case_of labels-float 1 data.labels 'float-labels.npy|f32|integer' eval good.json --data ok.npy --labels float-labels.npy -q
 bytes 3 '\002' | npy high-labels.npy '|u1' '3,'
 case_of labels-range 1 data.labels 'high-labels.npy|label 2|2 classes' eval good.json --data ok.npy --labels high-labels.npy -q
+# The label itself is the first output, as scikit-learn's models have it.
+edit labelled 's/{"name": "z", "op": "relu", "inputs": \["y"\]}/{"name": "z", "op": "relu", "inputs": ["y"]}, {"name": "k", "op": "argmax", "inputs": ["z"], "attrs": {"axis": 1}}/;s/"outputs": \["z"\]/"outputs": ["k", "z"]/'
+case_of labels-integer 1 data.labels "labels.npy: error|'k' is one integer|--cut z" eval labelled.json --data ok.npy --labels labels.npy -q
+case_of labels-integer-analyze 1 data.labels "labels.npy: error|'k' is one integer" analyze labelled.json --calib ok.npy --labels labels.npy -q
 printf 'file,label\na,0\nb,1\nc,x\n' >labels.csv
 case_of labels-word 1 labels.number "labels.csv:4: error|cell 2: 'x'|the index of the model's output for it" eval good.json --data ok.npy --labels labels.csv -q
 case_of labels-column 2 labels.column "'class'|1 to 2" eval good.json --data ok.npy --labels labels.csv --label-column class -q
