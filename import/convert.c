@@ -40,6 +40,11 @@ static const struct {
 		 ".SerializeToString() gives the bytes of an .onnx"},
 	{".joblib", "a scikit-learn model: skl2onnx.to_onnx(model, X[:1].astype('float32'))"
 		    ".SerializeToString() gives the bytes of an .onnx"},
+	{".ort", "a model in ONNX Runtime's own format: give the .onnx that it was converted from"},
+	{".pte", "a program for ExecuTorch: export the PyTorch model that it comes from, "
+		 "torch.onnx.export(model.eval(), example_input, 'model.onnx')"},
+	{".mlmodel", "a Core ML model: export the model that it was converted from, as .onnx or "
+		     ".tflite"},
 	{".safetensors",
 	 "weights without a graph: export the model that they belong to as .onnx, or "
 	 "name them in a .json graph (docs/json-format.md)"},

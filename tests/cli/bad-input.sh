@@ -20,7 +20,7 @@ case_of empty-file 1 json.syntax 'empty.json:1:1: error|empty' compile empty.jso
 case_of cut-json 1 json.syntax 'cut.json:2:' compile cut.json --calib ok.npy -o out -q
 case_of twice-json 1 json.syntax 'twice.json:2:1: error|after the end' compile twice.json --calib ok.npy -o out -q
 case_of file-ending 2 model.format 'good.txt: error|.json|.qir' compile good.txt --calib ok.npy -o out -q
-for row in 'saved_model from_saved_model(folder)' 'net.h5 from_keras_model' 'net.keras a Keras model' 'NET.PT torch.onnx.export' 'a.pth torch.onnx.export' 'saved_model.pb tf2onnx' 'm.pkl skl2onnx' 'w.safetensors docs/json-format.md' 'w.irpa quern convert'; do
+for row in 'saved_model from_saved_model(folder)' 'net.h5 from_keras_model' 'net.keras a Keras model' 'NET.PT torch.onnx.export' 'a.pth torch.onnx.export' 'saved_model.pb tf2onnx' 'm.pkl skl2onnx' 'm.ort converted from' 'm.pte ExecuTorch' 'm.mlmodel Core ML' 'w.safetensors docs/json-format.md' 'w.irpa quern convert'; do
 	printf 'bytes' >"${row%% *}"
 	case_of "convert ${row%% *}" 2 model.format "${row%% *}: error: this is |${row#* }" inspect "${row%% *}" -q
 done
