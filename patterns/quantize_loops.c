@@ -14,7 +14,7 @@ carry(qn_model *m, qn_graph *dst, const qn_node *like, const qn_id *map, const q
 	qn_quant_opts own = qn_recipe_for_value(opts, "input", like->name);
 	qn_node n = *like;
 	qn_id in[2] = {map[n.in[0]], map[n.in[1]]};
-	const bool real = opts->scheme != QN_SCHEME_RFC && qn_type_is_f32(n.type);
+	const bool real = qn_type_is_f32(n.type);
 
 	own.per_axis = false;
 	if ((opts->mixes || opts->accumulates) && as != NULL && qn_kept_wide(as))

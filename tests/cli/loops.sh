@@ -41,6 +41,32 @@ graph @main(%x: tensor<1x$1x1xf32>) {
 END
 }
 
+# A network of 6 cells that clamps its sums, over $1 steps, and a layer after it.
+rnn() {
+	cat <<END
+model "rnn" stage float
+graph @main(%x: tensor<1x$1x4xf32>) {
+  %w = const : tensor<6x4xf32> rand 1
+  %b = const : tensor<6xf32> rand 2
+  %r = const : tensor<6x6xf32> rand 3
+  %o = const : tensor<3x6xf32> rand 4
+  %zero = const : tensor<1x6xf32> splat 0.0
+  %i = loop {count=$1}
+  %xt = loop_slice %x, %i {axis=1}
+  %h = loop_carry %zero, %i
+  %px = dense %xt, %w, %b
+  %ph = dense %h, %r
+  %z = add %px, %ph
+  %hn = relu6 %z
+  %e = loop_end %i, %hn
+  %l = loop_last %hn, %e
+  %all = loop_stack %hn, %e {axis=1, length=$1}
+  %y = dense %l, %o
+  return %y, %all
+}
+END
+}
+
 # The carried values change places in each step, of a loop in a loop whose numbers are read.
 cat >swap.qir <<'END'
 model "swap" stage float
@@ -80,11 +106,17 @@ self_test() {
 		fail "self-test of $1" "emitted C differs from the interpreter" stdout
 }
 
-# unrolled NAME MODEL CALIB…: quantized with its loops and then written out, it computes the same bytes.
+# unrolled NAME MODEL CALIB… [OPTIONS]: quantized with its loops and then written out, it computes the same bytes.
 unrolled() {
 	local name=$1 model=$2 file
+	local calib=()
 	shift 2
-	good "$name loops" opt -q "$model" "${@/#/--calib=}" --stop-after legalize -o loops.qir
+	while [ $# -gt 0 ] && [ "${1#-}" = "$1" ]; do
+		calib+=("$1")
+		shift
+	done
+	good "$name loops" opt -q "$model" "${calib[@]/#/--calib=}" "$@" --stop-after legalize -o loops.qir
+	set -- "${calib[@]}"
 	silent "$name flat" opt -q loops.qir --passes=inline-bodies -o flat.qir
 	cases=$((cases + 2))
 	grep -q '= loop ' loops.qir || fail "$name" "no loop is left" loops.qir
@@ -107,6 +139,33 @@ for n in 5 50 200; do
 	good "symbols of $n" opt -q lstm.qir --calib x.npy --stop-after calibrate -o bound.qir
 	grep -c '^symbol' bound.qir >symbols$n
 done
+
+# steady NAME MODEL SHAPE OPTIONS…: neither do they with the options, but for what the values of the samples decide, in the
+# network MODEL of steps of SHAPE; and it writes out to the same bytes.
+steady() {
+	local name=$1 model=$2 shape=$3 n what
+	shift 3
+	for n in 5 200; do
+		"$model" $n >steady$n.qir
+		samples steady.npy "16, $n, $shape" $((16 * n * shape))
+		good "$name $n" compile -q steady$n.qir --calib steady.npy "$@" --self-test 8 -o steady$n
+		self_test steady$n "${model^^}"
+		good "$name symbols $n" opt -q steady$n.qir --calib steady.npy "$@" --stop-after legalize -o bound.qir
+		{
+			echo "lines $(wc -l <steady$n/$model.c)"
+			echo "bytes $(sed -n 's/.*"weight_bytes": *\([0-9]*\),$/\1/p' steady$n/$model.report.json)"
+			echo "symbols $(grep -c '^symbol' bound.qir)"
+		} >sizes$n
+	done
+	for what in lines bytes symbols; do
+		n=$(sed -n "s/^$what //p" sizes5)
+		cases=$((cases + 1))
+		[ "$(sed -n "s/^$what //p" sizes200)" -le $((n + 8)) ] || fail "$name" "$what grow with the steps" sizes200
+	done
+	unrolled "$name" steady200.qir steady.npy "$@"
+}
+steady rfc rnn 4 --scheme rfc
+
 # The self-test says whether a step differs from its first run on, or later.
 for fault in 'first:/qn_loop_slice(&/s/, \(s + [0-9]*\));$/&\n*(\1) ^= 1;/' \
 	'last:/^\t\tmemcpy(s/s/memcpy(\([^,]*\), [^,]*,/memset(\1, 1,/'; do
