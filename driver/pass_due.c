@@ -106,7 +106,7 @@ writes_loops_out(const qn_pipeline *p)
 	for (qn_id id = 1; id < g->n; id++)
 		real = real || (qn_graph_node(g, id)->op == QN_OP_loop_carry &&
 				qn_elem_is_float(qn_graph_node(g, id)->type->elem));
-	return o->inline_bodies != 0 || qn_solver_is_due(p) || has_callbacks(p) ||
+	return o->inline_bodies != 0 || has_callbacks(p) ||
 	       qn_has_op(p->m, QN_OP_const_fake_quant) ||
 	       (real && p->m->stage == QN_STAGE_CALIBRATED && o->ncalib == 0);
 }

@@ -10,6 +10,7 @@
  * requires: a graph of one function.   leaves: one that computes the same. */
 #include <string.h>
 
+#include "ir/loops.h"
 #include "passes/solver.h"
 #include "patterns/rewrite.h"
 
@@ -45,11 +46,14 @@ copy_node(copy *c, qn_id id, const qn_attrs *attr, qn_op op)
 	return c->map[id] != 0 ? QN_OK : QN_EINVALID;
 }
 
-static void
+/* A point of a graph input may stand between the nodes of a loop. */
+static qn_status
 end(copy *c)
 {
 	qn_graph_copy_outputs(c->dst, c->g, c->map);
+	QN_TRY(qn_loops_gather(&c->dst, c->m->scratch, NULL));
 	qn_model_set_graph(c->m, c->dst);
+	return QN_OK;
 }
 
 /* The name of the value, or with a number after it where a point has this key already. */
@@ -108,8 +112,7 @@ qn_instrument(qn_model *m, const qn_solver_opts *opts)
 		if (c.map[id] == 0)
 			return QN_EINVALID;
 	}
-	end(&c);
-	return QN_OK;
+	return end(&c);
 }
 
 qn_status
@@ -135,6 +138,5 @@ qn_resolve_statistics(qn_model *m, const qn_found_range *observed)
 		}
 		QN_TRY(copy_node(&c, id, &a, QN_OP_stats));
 	}
-	end(&c);
-	return QN_OK;
+	return end(&c);
 }

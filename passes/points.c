@@ -27,8 +27,8 @@ qn_point_class(const qn_points *p, qn_id id)
 	return &p->known[find(p, id)];
 }
 
-static void
-unite(const qn_points *p, qn_id a, qn_id b)
+void
+qn_points_unite(const qn_points *p, qn_id a, qn_id b)
 {
 	const qn_id x = find(p, a), y = find(p, b);
 
@@ -59,14 +59,14 @@ unite_all(const qn_points *p, bool sums)
 
 		for (uint32_t i = 0; i < n->nin; i++)
 			if (qn_couples(g, n, i, sums))
-				unite(p, id, n->in[i]);
+				qn_points_unite(p, id, n->in[i]);
 		if (whole != 0)
-			unite(p, id, whole);
+			qn_points_unite(p, id, whole);
 		if (n->op != QN_OP_coupled_ref)
 			continue;
 		qn_id *first = qn_map_gets(&keys, n->attr->coupled_ref.key);
 		if (first != NULL) {
-			unite(p, id, *first);
+			qn_points_unite(p, id, *first);
 		} else {
 			first = QN_NEW(g->model->scratch, qn_id, 1);
 			*first = id;
@@ -148,7 +148,7 @@ add_fixed(const qn_points *p, const qn_node *n, qn_id id, const qn_solver_opts *
 	d.scale = qn_scale_const(t, scale);
 	QN_TRY(qn_elem_make(t, n->name, &d, &e));
 	widen(c, (double)(d.qmin - d.zp) * scale, (double)(d.qmax - d.zp) * scale);
-	c->fixed = c->fixed == NULL || c->fixed == e ? e : NULL;
+	c->fixed = !c->wide && (c->fixed == NULL || c->fixed == e) ? e : NULL;
 	return QN_OK;
 }
 
@@ -248,7 +248,7 @@ qn_point_is_source(const qn_points *p, qn_id id)
 	const qn_node *n = qn_graph_node(p->g, id);
 
 	if (!is_real(n) || n->op == QN_OP_const || n->op == QN_OP_dequantize ||
-	    split_operand(p->g, n) != 0 || is_absorbed(p, id))
+	    n->op == QN_OP_loop_carry || split_operand(p->g, n) != 0 || is_absorbed(p, id))
 		return false;
 	for (uint32_t i = 0; i < n->nin; i++)
 		if (qn_couples(p->g, n, i, false))
@@ -318,13 +318,16 @@ qn_points_find(qn_model *m, const qn_graph *g, const qn_solver_opts *opts, qn_po
 			p->reader[n->in[i]] = id;
 	}
 	unite_all(p, opts->couple_sums);
+	qn_points_carry(p, opts);
 	for (qn_id id = 1; id < g->n; id++)
 		QN_TRY(add_known(p, id, opts));
 	forget_constants(p);
+	qn_points_begin(p);
 	for (qn_id id = 1; id < g->n; id++) {
 		qn_class *c = qn_point_class(p, id);
 
-		if (c->first == 0 && qn_point_is_source(p, id))
+		if (c->first == 0 &&
+		    (qn_point_is_source(p, id) || qn_graph_node(g, id)->op == QN_OP_loop_carry))
 			c->first = id;
 	}
 	return QN_OK;

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "ir/diag.h"
+#include "ir/loops.h"
 #include "passes/simplify_impl.h"
 #include "passes/solver.h"
 #include "patterns/rewrite.h"
@@ -254,7 +255,11 @@ fewest_casts(qn_model *m, const qn_graph *g, qn_graph **out)
 	for (size_t i = 0; i < g->noutput && !r.failed; i++)
 		qn_graph_output(r.dst, g->output[i].name, in_domain(&r, g->output[i].value, FLOAT));
 	qn_graph_copy_states(r.dst, g);
-	return r.failed ? QN_EINVALID : qn_graph_sweep(m, r.dst, NULL, out);
+	if (r.failed)
+		return QN_EINVALID;
+	QN_TRY(qn_graph_sweep(m, r.dst, NULL, out));
+	return qn_loops_gather(out, m->scratch,
+			       NULL); /* casts of what is not of a loop stand before it */
 }
 
 qn_status

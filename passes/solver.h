@@ -6,7 +6,8 @@
  *   %c = reshape %b         the same class as %b
  *   %d = concat %c, %e      and so is %e
  *
- * A class has one pair of parameters: its ranges merge, and an explicit type is that of all its points. */
+ * A class has one pair of parameters: its ranges merge, and an explicit type is that of all its points.  What a loop
+ * or a state carries is in the class of its next value (points_carried.c). */
 #ifndef QN_PASSES_SOLVER_H
 #define QN_PASSES_SOLVER_H
 
@@ -29,7 +30,9 @@ typedef struct qn_class {
 	qn_id typed;          /* the point that has it */
 	const qn_elem *fixed; /* what its only op of behaviour FIXED gives; NULL: none */
 	qn_id first;          /* the first point that a quantize is to follow; 0: none */
-	const qn_elem *elem;  /* chosen by transform */
+	bool wide;            /* 16 bits, as it follows from itself from step to step */
+	/* chosen by transform; where that is wide, narrow: what products and functions read, NULL: none does so far */
+	const qn_elem *elem, *narrow;
 } qn_class;
 
 typedef struct qn_points {
@@ -49,6 +52,11 @@ qn_status qn_solver_stage(const qn_model *m, const char *pass) QN_MUST_CHECK;
 qn_status qn_points_find(qn_model *m, const qn_graph *g, const qn_solver_opts *opts,
 			 qn_points *out) QN_MUST_CHECK;
 qn_class *qn_point_class(const qn_points *p, qn_id id);
+void qn_points_unite(const qn_points *p, qn_id a, qn_id b);
+/* Unites what loops and states carry with its next values, and marks classes that are wide. */
+void qn_points_carry(const qn_points *p, const qn_solver_opts *opts);
+/* Widens the ranges of what loops carry by those of the first values, once the others are known. */
+void qn_points_begin(const qn_points *p);
 /* Whether a quantize is to follow the value: a point that nothing but itself gives parameters to. */
 bool qn_point_is_source(const qn_points *p, qn_id id);
 /* Whether it is one where statistics would help. */

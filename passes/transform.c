@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "ir/diag.h"
+#include "ir/loops.h"
 #include "passes/passes.h"
 #include "passes/transform_impl.h"
 #include "patterns/quantizer.h"
@@ -35,14 +36,14 @@ symbol_name(qn_model *m, const char *name)
 	}
 }
 
-/* A symbol for a range, of this storage; its value is that of the range. */
-static qn_status
-symbol_elem(const transform *t, const char *owner, double lo, double hi, const qn_elem **out)
+qn_status
+qn_transform_symbol(const transform *t, const char *owner, double lo, double hi, bool wide,
+		    const qn_elem **out)
 {
 	qn_types *types = &t->m->types;
-	const bool symmetric = t->opts->symmetric;
+	const bool symmetric = wide || t->opts->symmetric;
 	const char *name = symbol_name(t->m, owner);
-	qn_elem d = t->opts->activations;
+	qn_elem d = wide ? qn_elem_desc(16, true) : t->opts->activations;
 	qn_symbol *sym;
 	double scale;
 	int64_t zp;
@@ -66,15 +67,15 @@ choose(const transform *t, qn_class *c)
 	if (c->fixed != NULL)
 		c->elem = c->fixed;
 	else if (c->has_range && c->first != 0)
-		return symbol_elem(t, qn_graph_node(t->g, c->first)->name, c->lo, c->hi, &c->elem);
+		return qn_transform_symbol(t, qn_graph_node(t->g, c->first)->name, c->lo, c->hi,
+					   c->wide, &c->elem);
 	return QN_OK;
 }
 
 /* ---- nodes ---- */
 
-/* dequantize(quantize(x) : e); 0 after an error. */
-static qn_id
-add_pair(const transform *t, qn_id x, const qn_elem *e)
+qn_id
+qn_transform_pair(const transform *t, qn_id x, const qn_elem *e)
 {
 	const qn_type *type = qn_type_with_elem(&t->m->types, qn_graph_node(t->dst, x)->type, e);
 	qn_id q = qn_graph_op(t->dst, QN_OP_quantize, NULL, 1, &x, NULL, type);
@@ -112,7 +113,7 @@ constant_elem(const transform *t, const qn_node *n, uint32_t i, const qn_elem **
 			       : QN_OK;
 	*out = own->elem;
 	if (*out == NULL && (b == QN_MIX || b == QN_ACC) && own->has_range)
-		return symbol_elem(t, c->name, own->lo, own->hi, out);
+		return qn_transform_symbol(t, c->name, own->lo, own->hi, false, out);
 	return QN_OK;
 }
 
@@ -125,24 +126,27 @@ is_known(const transform *t, const qn_node *n)
 
 		if (x->op != QN_OP_const && qn_type_is_f32(x->type) &&
 		    qn_point_class(&t->p, n->in[i])->elem == NULL && x->op != QN_OP_dequantize &&
-		    qn_point_is_source(&t->p, n->in[i]))
+		    (qn_point_is_source(&t->p, n->in[i]) || x->op == QN_OP_loop_carry))
 			return false;
 	}
 	return true;
 }
 
 static qn_status
-operand(const transform *t, const qn_node *n, uint32_t i, bool known, qn_id *out)
+operand(transform *t, qn_id id, uint32_t i, bool known, qn_id *out)
 {
+	const qn_node *n = qn_graph_node(t->g, id);
 	const qn_node *x = qn_graph_node(t->g, n->in[i]);
 	const qn_elem *e = NULL;
 
 	*out = t->map[n->in[i]];
-	if (x->op != QN_OP_const || !qn_type_is_f32(x->type) || !known)
+	if (x->op != QN_OP_const)
+		return qn_transform_narrow(t, id, i, out);
+	if (!qn_type_is_f32(x->type) || !known)
 		return QN_OK;
 	QN_TRY(constant_elem(t, n, i, &e));
 	if (e != NULL)
-		*out = add_pair(t, *out, e);
+		*out = qn_transform_pair(t, *out, e);
 	return *out != 0 ? QN_OK : QN_EINVALID;
 }
 
@@ -169,12 +173,14 @@ add_node(transform *t, qn_id id)
 	const bool known = is_known(t, &n);
 	const qn_class *c = qn_point_class(&t->p, id);
 
+	if (n.op == QN_OP_loop_carry || n.op == QN_OP_loop_end)
+		return qn_transform_carried(t, id);
 	if (is_note(n.op)) {
 		t->map[id] = t->map[n.in[0]];
 		return QN_OK;
 	}
 	for (uint32_t i = 0; i < n.nin; i++)
-		QN_TRY(operand(t, &n, i, known, &in[i]));
+		QN_TRY(operand(t, id, i, known, &in[i]));
 	n.in = in;
 	n.type = n.op == QN_OP_input || n.type->is_tuple || qn_elem_is_quant(n.type->elem)
 			 ? without_range(t->m, n.type)
@@ -183,8 +189,8 @@ add_node(transform *t, qn_id id)
 	if (t->map[id] == 0)
 		return QN_EINVALID;
 	if (c->elem != NULL && qn_point_is_source(&t->p, id) && c->elem->expressed == QN_PLAIN_f32)
-		t->map[id] = add_pair(t, t->map[id], c->elem);
-	return t->map[id] != 0 ? QN_OK : QN_EINVALID;
+		return qn_transform_store(t, id, &t->map[id]);
+	return QN_OK;
 }
 
 /* One warning for all points that nothing is known of. */
@@ -231,8 +237,10 @@ qn_transform(qn_model *m, const qn_solver_opts *opts)
 			QN_TRY(choose(&t, &t.p.known[id]));
 	for (qn_id id = 1; id < g->n; id++)
 		QN_TRY(add_node(&t, id));
-	qn_graph_copy_outputs(t.dst, g, t.map);
+	QN_TRY(qn_transform_outputs(&t));
 	warn_of_unknown(&t);
+	QN_TRY(qn_loops_gather(&t.dst, m->scratch,
+			       NULL)); /* weights and first values stand before */
 	qn_model_set_graph(m, t.dst);
 	m->stage = QN_STAGE_SYMBOLIC;
 	m->quantized_here = !came;

@@ -19,6 +19,7 @@ typedef struct search {
 		*open; /* values that are being looked at; those of components that are not complete */
 	size_t npath, nopen;
 	bool *is_open, *found;
+	bool flat; /* the graph has no composites */
 	uint32_t reached;
 } search;
 
@@ -35,7 +36,8 @@ moves(const qn_node *n)
 {
 	const qn_behaviour b = qn_opinfo_of(n)->behaviour;
 
-	return b == QN_SAME || b == QN_JOIN || n->op == QN_OP_const || n->op == QN_OP_input;
+	return b == QN_SAME || b == QN_JOIN || n->op == QN_OP_const || n->op == QN_OP_input ||
+	       n->op == QN_OP_stats || n->op == QN_OP_stats_ref || n->op == QN_OP_coupled_ref;
 }
 
 /* Whether a composite only moves and adds up elements; *sum: whether it does the latter. */
@@ -61,17 +63,16 @@ qn_adds_elements(const qn_graph *composite)
 	return is_of_elements(composite, &sum) && sum;
 }
 
-/* Whether a value follows from its operands, element by element. */
+/* Whether a value follows from its operands, element by element; *sum: as a sum or product. */
 static bool
-follows(const qn_node *n)
+follows(const search *s, const qn_node *n, bool *sum)
 {
-	bool sum;
-
-	if (!qn_type_is_f32(n->type))
+	*sum = s->flat && adds(n->op);
+	if (n->type->is_tuple || !qn_type_is_f32(n->type))
 		return false;
 	if (n->op == QN_OP_call)
-		return n->callee->pattern != NULL && is_of_elements(n->callee, &sum);
-	return n->op == QN_OP_loop_carry || moves(n);
+		return n->callee->pattern != NULL && is_of_elements(n->callee, sum);
+	return *sum || n->op == QN_OP_loop_carry || moves(n);
 }
 
 /* Edge k of a value; 0: it has no more. */
@@ -79,8 +80,9 @@ static qn_id
 target(const search *s, qn_id id, uint32_t k)
 {
 	const qn_node *n = qn_graph_node(s->g, id);
+	bool sum;
 
-	if (!follows(n))
+	if (!follows(s, n, &sum))
 		return 0;
 	if (k < n->nin)
 		return n->in[k];
@@ -106,11 +108,10 @@ close_component(search *s, qn_id id)
 		const qn_node *n = qn_graph_node(s->g, s->open[--from]);
 
 		s->is_open[s->open[from]] = false;
-		any = any ||
-		      (n->op == QN_OP_call && follows(n) && is_of_elements(n->callee, &sum) && sum);
+		any = any || (follows(s, n, &sum) && sum);
 	} while (s->open[from] != id);
 	for (size_t i = from; any && s->nopen - from > 1 && i < s->nopen; i++)
-		s->found[s->open[i]] = qn_graph_node(s->g, s->open[i])->op == QN_OP_call;
+		s->found[s->open[i]] = s->flat || qn_graph_node(s->g, s->open[i])->op == QN_OP_call;
 	s->nopen = from;
 }
 
@@ -169,9 +170,9 @@ next_values(const qn_graph *g, qn_arena *a)
 }
 
 const bool *
-qn_accumulates(const qn_graph *g, qn_arena *a)
+qn_accumulates(const qn_graph *g, bool flat, qn_arena *a)
 {
-	search s = {.g = g, .next = next_values(g, a)};
+	search s = {.g = g, .flat = flat, .next = next_values(g, a)};
 
 	if (s.next == NULL)
 		return NULL;

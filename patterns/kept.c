@@ -127,7 +127,7 @@ qn_kept_of(const qn_graph *g, qn_arena *a, const qn_quant_opts *opts)
 {
 	qn_kept *as = QN_NEW(a, qn_kept, g->n);
 	const bool mixes = opts->scheme != QN_SCHEME_RFC && opts->activations != QN_STORAGE_I16;
-	const bool *accumulates = mixes ? qn_accumulates(g, a) : NULL;
+	const bool *accumulates = mixes ? qn_accumulates(g, false, a) : NULL;
 
 	for (qn_id id = 1; accumulates != NULL && id < g->n; id++)
 		as[id].accumulates = accumulates[id];

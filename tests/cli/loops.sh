@@ -165,6 +165,11 @@ steady() {
 	unrolled "$name" steady200.qir steady.npy "$@"
 }
 steady rfc rnn 4 --scheme rfc
+steady solver rnn 4 --solver on
+steady couple-sums lstm 1 --solver couple-sums
+steady solver lstm 1 --solver on
+cases=$((cases + 1))
+grep -q '%keep = mul .*<i16:' loops.qir || fail 'cell of the solver' 'it does not have 16 bits' loops.qir
 
 # The self-test says whether a step differs from its first run on, or later.
 for fault in 'first:/qn_loop_slice(&/s/, \(s + [0-9]*\));$/&\n*(\1) ^= 1;/' \
@@ -216,11 +221,41 @@ unrolled lstm lstm.qir x.npy
 samples s.npy '64, 3, 2' 384
 samples a.npy '32,' 32
 unrolled swap swap.qir s.npy a.npy
+unrolled swap-solver swap.qir s.npy a.npy --solver on
 good swap compile swap.qir --calib s.npy --calib a.npy --self-test 8 -o swap
 self_test swap SWAP
 cases=$((cases + 1)) # a loop in a loop stands further to the right
 grep -q '^		qn_loop_carry' swap/swap.c && grep -q '^			qn_loop_carry' swap/swap.c && grep -q '^		for (int32_t' swap/swap.c ||
 	fail indented 'the steps of a loop are not in it' swap/swap.c
+
+# The solver keeps first values: %big is beyond what a sigmoid reaches. The graph's arrays have 8 bits beside a peak of 16.
+cat <<'END' >peak.qir
+model "peak" stage float
+graph @main(%x: tensor<5x4xf32>, %h0: tensor<4xf32>) {
+  %k = const : tensor<1xf32> splat 0.9
+  %big = const : tensor<4xf32> splat 3.0
+  %i = loop {count=5}
+  %s = loop_slice %x, %i
+  %h = loop_carry %h0, %i
+  %g = loop_carry %big, %i {index=1}
+  %d = mul %h, %k
+  %n = maximum %d, %s
+  %u = mul %g, %s
+  %v = sigmoid %u
+  %e = loop_end %i, %n, %v
+  %y = loop_stack %n, %e {length=5}
+  %z = loop_last %v, %e
+  return %y, %z
+}
+END
+samples p.npy '40, 5, 4' 800
+samples p0.npy '40, 4' 160
+unrolled peak peak.qir p.npy p0.npy --solver on
+for what in 'x: tensor<5x4x!quant.uniform<i8:' 'h = loop_carry .*<i16:' 'u = mul .*<i8:' 'return %[^ ]* as "y", %z$'; do
+	cases=$((cases + 1))
+	grep -q "%$what\|$what" loops.qir || fail peak "no $what" loops.qir
+done
+good peak-eval eval -q peak.qir --calib p.npy --calib p0.npy --data p.npy --data p0.npy --solver on --against peak.qir --min sqnr=38
 
 # Scales of run time are found in each step.
 good dynamic compile -q lstm.qir --calib x.npy --dynamic '*' --self-test 8 -o dynamic
