@@ -92,23 +92,20 @@ has_callbacks(const qn_pipeline *p)
 }
 
 /* Whether loops are written out: where an option says so, or what is done with the graph looks at nodes that compute
- * once in a run.  Values that loops carry get parameters only from quantize, or from
+ * once in a run.  Values that loops carry get parameters only from quantize, from a quantized graph or from
  * samples. */
 static bool
 writes_loops_out(const qn_pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
-	const qn_graph *g = qn_model_entry(p->m);
-	bool real = false;
+	const bool came =
+		p->m->stage == QN_STAGE_CALIBRATED ||
+		(p->m->stage == QN_STAGE_FLOAT && qn_has_op(p->m, QN_OP_const_fake_quant));
 
-	if (!qn_has_loop(g))
+	if (!qn_has_loop(qn_model_entry(p->m)))
 		return false;
-	for (qn_id id = 1; id < g->n; id++)
-		real = real || (qn_graph_node(g, id)->op == QN_OP_loop_carry &&
-				qn_elem_is_float(qn_graph_node(g, id)->type->elem));
 	return o->inline_bodies != 0 || has_callbacks(p) ||
-	       qn_has_op(p->m, QN_OP_const_fake_quant) ||
-	       (real && p->m->stage == QN_STAGE_CALIBRATED && o->ncalib == 0);
+	       (came && o->ncalib == 0 && !qn_knows_carried(p->m));
 }
 
 /* Not what the model has been through.  A symbolic graph keeps its nodes: composites are known by

@@ -76,7 +76,9 @@ is_open_carry(const qn_node *n)
 qn_status
 qn_open_written(qn_model *m, size_t *nopened)
 {
-	const qn_graph *g = qn_model_entry(m);
+	qn_graph *g = qn_model_entry(m);
+
+	QN_TRY(qn_carried_types(m, g, &g));
 	const bool *multiplied = find_multiplied(g, m->scratch);
 	qn_graph *dst = qn_graph_new(m, g->name);
 	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
