@@ -168,14 +168,14 @@ unbound(const qn_scale *s)
 	return found;
 }
 
-static qn_status
-check_bound(const qn_evaluator *e, const qn_node *n)
+qn_status
+qn_evaluator_check(const qn_graph *g, const qn_node *n)
 {
 	const qn_elem *elem = n->type->is_tuple ? NULL : n->type->elem;
 
 	if (elem == NULL || !qn_elem_has_symbol(elem) || unbound(elem->scale) == NULL)
 		return QN_OK;
-	return qn_report(e->g->model->env, QN_EINVALID, "calibrate.future", n->name,
+	return qn_report(g->model->env, QN_EINVALID, "calibrate.future", n->name,
 			 "symbol $%s has no value yet: it belongs to a partition that is "
 			 "calibrated later, or was not set",
 			 unbound(elem->scale)->name);
@@ -207,7 +207,7 @@ search(qn_evaluator *e)
 			e->source[e->nsource++] = id;
 			continue;
 		}
-		if (check_bound(e, n) != QN_OK)
+		if (qn_evaluator_check(g, n) != QN_OK)
 			status = QN_EINVALID;
 		e->nnode += n->op != QN_OP_const;
 		if (n->op != QN_OP_const && !n->type->is_tuple)

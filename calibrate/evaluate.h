@@ -17,6 +17,9 @@ typedef struct qn_evaluator qn_evaluator;
 /* budget: bytes that kept values may take.  g, data and the arena must outlive it. */
 qn_evaluator *qn_evaluator_new(const qn_graph *g, qn_dataset *data, size_t budget, qn_arena *a);
 
+/* Fails (calibrate.future) where the type of a node has a symbol without a value. */
+qn_status qn_evaluator_check(const qn_graph *g, const qn_node *n) QN_MUST_CHECK;
+
 /* From now on values of loops can be wanted: what they are in all steps, stacked along a new first axis (evaluate_part.h).
  * They are never kept. */
 void qn_evaluator_stack(qn_evaluator *e);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "calibrate/calibrate.h"
+#include "calibrate/evaluate_part.h"
 #include "ir/diag.h"
 #include "ir/progress.h"
 
@@ -54,6 +55,7 @@ qn_info_graphs_init(qn_info_graphs *s, qn_model *m, const qn_graph *g, const qn_
 	if (data == NULL)
 		return;
 	s->real = qn_evaluator_new(real, data, budget / 2, a);
+	qn_evaluator_stack(s->real);
 	s->quantized = qn_evaluator_new(g, data, budget / 2, a);
 }
 
@@ -306,7 +308,9 @@ evaluate_quantized(qn_info *i, qn_id id, size_t batch, size_t ntrial, const qn_s
 	if (other_values(i))
 		qn_evaluator_changed(e);
 	if (status == QN_OK)
-		status = qn_evaluator_run(e, 1, &id, batch, out);
+		status = qn_part_is_in_loop(&i->graphs->loops, id)
+				 ? qn_info_steps(i, id, batch, out)
+				 : qn_evaluator_run(e, 1, &id, batch, out);
 	for (size_t k = 0; k < i->npair; k++)
 		*i->pair[k].sym = i->before[k];
 	return status;

@@ -5,7 +5,8 @@
  *   quantized  x ─q($x)─▶ x_q ─conv2d─▶ … ─dq─▶ y'       from the outputs of partitions calibrated before
  *
  * Partitions are calibrated in topological order.  Those before have their final values; a value
- * that needs a symbol of a later one is refused (calibrate.future). */
+ * that needs a symbol of a later one is refused (calibrate.future).  In a loop a value is that of all
+ * steps, and the quantized ones are computed from the float ones that the partition reads. */
 #ifndef QN_CALIBRATE_INFO_H
 #define QN_CALIBRATE_INFO_H
 
@@ -71,6 +72,7 @@ struct qn_info {
 	qn_symbol *before; /* by pair: room for what an evaluation changes */
 	/* by pair: the values of the last evaluation, whose plan may serve again */
 	qn_symbol *planned;
+	qn_arena *steps; /* of the last evaluation in a loop; NULL: there was none */
 };
 
 /* budget: bytes of values that are kept between evaluations. */
@@ -87,6 +89,10 @@ qn_status qn_info_new(const qn_info_graphs *s, const qn_part *part, qn_arena *a,
  * those that were set, else calibrate.future. */
 qn_status qn_info_get(qn_info *i, qn_info_value what, size_t k, size_t batch, size_t ntrial,
 		      const qn_symbol_value *trial, const qn_tensor **out) QN_MUST_CHECK;
+
+/* The quantized value `id` of the partition, which is in a loop: of all steps, stacked (info_steps.c).  The partition's
+ * symbols have the values of the evaluation. */
+qn_status qn_info_steps(qn_info *i, qn_id id, size_t batch, const qn_tensor **out) QN_MUST_CHECK;
 
 /* Gives a symbol of the partition its values.  calibrate.extra: it belongs to another one, or to
  * none; what qn_symbol_bind reports. */

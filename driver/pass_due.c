@@ -81,19 +81,8 @@ repairs(const qn_pipeline *p)
 		strcmp(o->stop_after, qn_passes[QN_PASS_REPAIR].name) == 0);
 }
 
-/* Whether a calibration callback of the host runs parts of the graph by themselves. */
-static bool
-has_callbacks(const qn_pipeline *p)
-{
-	for (size_t i = 0; i < p->quant.nhost; i++)
-		if (p->quant.host[i].desc.calibrate != NULL)
-			return true;
-	return false;
-}
-
-/* Whether loops are written out: where an option says so, or what is done with the graph looks at nodes that compute
- * once in a run.  Values that loops carry get parameters only from quantize, from a quantized graph or from
- * samples. */
+/* Whether loops are written out: where an option says so, or what they carry has no parameters: it gets them only from
+ * quantize, from a quantized graph or from samples. */
 static bool
 writes_loops_out(const qn_pipeline *p)
 {
@@ -104,8 +93,7 @@ writes_loops_out(const qn_pipeline *p)
 
 	if (!qn_has_loop(qn_model_entry(p->m)))
 		return false;
-	return o->inline_bodies != 0 || has_callbacks(p) ||
-	       (came && o->ncalib == 0 && !qn_knows_carried(p->m));
+	return o->inline_bodies != 0 || (came && o->ncalib == 0 && !qn_knows_carried(p->m));
 }
 
 /* Not what the model has been through.  A symbolic graph keeps its nodes: composites are known by

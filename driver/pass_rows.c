@@ -147,7 +147,7 @@ run_normalize_types(qn_pipeline *p)
 const qn_pass_row qn_passes[] = {
 	[QN_PASS_INLINE_BODIES] = {"inline-bodies",
 				   "write out all steps of loops (with --inline-bodies, or where "
-				   "an option needs it)",
+				   "what they carry has no range)",
 				   QN_STAGE_INTEGER, .change = qn_inline_bodies},
 	[QN_PASS_AXES] = {"axes", "cancel transposes, or move them to the ends of the graph",
 			  QN_STAGE_CALIBRATED, .change = qn_axes},

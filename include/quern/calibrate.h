@@ -117,7 +117,12 @@ QN_API void qn_stats_free(qn_stats *s);
  *
  * Partitions are calibrated in topological order.  x' and y' are computed from the quantized
  * outputs of those before, whose symbols have their final values; a value that needs a symbol
- * without a value is refused (calibrate.future, which names it). */
+ * without a value is refused (calibrate.future, which names it).
+ *
+ * A value of a loop is that of all its steps, stacked along a new first axis, for each loop around
+ * it the outermost first.  There x' and y' are computed from what the float graph has in each step:
+ * what the loop carries depends on partitions that are calibrated later.  The symbol of a carried
+ * value belongs to all partitions that read it: set its range, as ranges are merged. */
 
 /* Lives for the duration of the callback that it is passed to. */
 typedef struct qn_info qn_info;
