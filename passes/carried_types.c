@@ -5,7 +5,8 @@
  *   %d = dequantize %q       of type T   ->   %d = dequantize %q
  *   %e = loop_end %i, %d                      %e = loop_end %i, quantize %d : T
  *
- * T is the type that the next value is dequantized from, or the one to which all quantize that read the carry.
+ * T is the type that the next value is dequantized from, or the one to which all quantize that read the carry, or one
+ * that follows from the rest of the loop (carried_ranges.c).
  *
  * requires: a calibrated graph.   leaves: one that computes the same, but rounds first values between those of T. */
 #include "ir/fake_quant.h"
@@ -24,9 +25,10 @@ typedef struct find_types {
 	qn_types *types;
 	const qn_graph *g;
 	qn_loops loops;
-	carried *read; /* by id: what all readers quantize it to */
-	bool *other;   /* by id: something else reads it */
-	carried *as;   /* by id of a carry */
+	carried *read;         /* by id: what all readers quantize it to */
+	bool *other;           /* by id: something else reads it */
+	carried *as;           /* by id of a carry */
+	const qn_elem **reach; /* by id of a carry; NULL: types are not derived */
 } find_types;
 
 static bool
@@ -166,7 +168,9 @@ type_of(const find_types *f, qn_id id)
 	if (!qn_loop_next(f->g, &f->loops, id, &next))
 		return (carried){0};
 	const qn_elem *e = dequantized(f, next);
-	return (carried){e != NULL && holds(f, e, n->in[0]) ? e : NULL, NULL};
+	if (e != NULL && holds(f, e, n->in[0]))
+		return (carried){e, NULL};
+	return (carried){f->reach != NULL ? f->reach[id] : NULL, NULL};
 }
 
 static bool
@@ -177,7 +181,7 @@ is_open(const qn_node *n)
 
 /* The types of carried values; whether there is one, and *all: whether all have one. */
 static bool
-find(qn_model *m, const qn_graph *g, find_types *f, bool *all)
+find(qn_model *m, const qn_graph *g, bool derives, find_types *f, bool *all)
 {
 	qn_arena *a = m->scratch;
 	bool any = false;
@@ -193,6 +197,7 @@ find(qn_model *m, const qn_graph *g, find_types *f, bool *all)
 	f->other = QN_NEW(a, bool, g->n);
 	f->as = QN_NEW(a, carried, g->n);
 	find_readers(f);
+	f->reach = derives ? qn_carried_reach(m, g, &f->loops) : NULL;
 	any = false;
 	for (qn_id id = 1; id < g->n; id++) {
 		if (!is_open(qn_graph_node(g, id)))
@@ -210,7 +215,7 @@ qn_knows_carried(qn_model *m)
 	find_types f;
 	bool all;
 
-	(void)find(m, qn_model_entry(m), &f, &all);
+	(void)find(m, qn_model_entry(m), true, &f, &all);
 	return all;
 }
 
@@ -262,13 +267,13 @@ copy_node(const find_types *f, qn_id id, qn_graph *to, const qn_id *map, qn_aren
 }
 
 qn_status
-qn_carried_types(qn_model *m, qn_graph *g, qn_graph **out)
+qn_carried_types(qn_model *m, qn_graph *g, bool derives, qn_graph **out)
 {
 	find_types f;
 	bool all;
 
 	*out = g;
-	if (!find(m, g, &f, &all))
+	if (!find(m, g, derives, &f, &all))
 		return QN_OK;
 	qn_graph *to = qn_graph_new_in(m, g->name, g->arena);
 	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);

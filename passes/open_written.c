@@ -41,9 +41,8 @@ write_out(qn_model *m, const qn_graph *g, const qn_match *match, qn_graph *dst, 
 	return qn_quantize_lrn(NULL, &b, match);
 }
 
-/* By id: whether a product with weights reads the value, moved or not. */
-static bool *
-find_multiplied(const qn_graph *g, qn_arena *a)
+bool *
+qn_rqz_find_multiplied(const qn_graph *g, qn_arena *a)
 {
 	bool *multiplied = QN_NEW(a, bool, g->n);
 
@@ -78,8 +77,8 @@ qn_open_written(qn_model *m, size_t *nopened)
 {
 	qn_graph *g = qn_model_entry(m);
 
-	QN_TRY(qn_carried_types(m, g, &g));
-	const bool *multiplied = find_multiplied(g, m->scratch);
+	QN_TRY(qn_carried_types(m, g, false, &g));
+	const bool *multiplied = qn_rqz_find_multiplied(g, m->scratch);
 	qn_graph *dst = qn_graph_new(m, g->name);
 	qn_id *map = QN_NEW(m->scratch, qn_id, g->n);
 

@@ -96,9 +96,10 @@ qn_status qn_open_values(qn_model *m, const qn_requant_opts *opts, size_t *npair
 /* In such a model, gives symbols to what quantize writes in a form of its own, an lrn and what loops carry: *nopened
  * of them.  calibrated -> symbolic, or calibrated where there are none.  (passes/open_written.c) */
 qn_status qn_open_written(qn_model *m, size_t *nopened) QN_MUST_CHECK;
-/* g where what its loops carry in float has the type that a quantized graph says of it; g itself where it says none. */
-qn_status qn_carried_types(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
-/* Whether it says one of all that they carry, with those of fake quantization. */
+/* g where what its loops carry in float has the type that a quantized graph says of it; g itself where it says none.
+ * derives: or else one that reaches as far as the values of all steps can. */
+qn_status qn_carried_types(qn_model *m, qn_graph *g, bool derives, qn_graph **out) QN_MUST_CHECK;
+/* Whether there is such a type, said or derived, of all that they carry. */
 bool qn_knows_carried(qn_model *m);
 
 /* Whether a model that has its parameters came with them: Quern did not choose what to quantize.

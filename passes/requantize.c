@@ -161,7 +161,7 @@ qn_requantize(qn_model *m, const qn_requant_opts *opts)
 				 "requantize takes a calibrated graph; this one is %s",
 				 qn_stage_names[m->stage]);
 	QN_TRY(qn_unpack_floats(m, g, &g));
-	QN_TRY(qn_carried_types(m, g, &g));
+	QN_TRY(qn_carried_types(m, g, true, &g));
 	QN_TRY(qn_expand_activations(m, g, &g));
 	QN_TRY(qn_rqz_widths(m, g, &g));
 	QN_TRY(qn_rqz_raise_weight_scales(m, g, &g));

@@ -32,6 +32,7 @@
 #ifndef QN_PASSES_REQUANTIZE_H
 #define QN_PASSES_REQUANTIZE_H
 
+#include "ir/loops.h"
 #include "passes/passes.h"
 #include "patterns/rewrite.h"
 
@@ -140,6 +141,11 @@ const qn_elem *qn_rqz_derived(const qn_rw *rw, qn_id id, bool *exact);
 /* The bias of a product of data x and weights w in the accumulator's steps. */
 qn_id qn_rqz_bias_const(qn_rw *rw, const char *name, const qn_tensor *bias, const qn_elem *x,
 			const qn_elem *w);
+/* By id: whether a product with weights reads the value, moved or not (open_written.c). */
+bool *qn_rqz_find_multiplied(const qn_graph *g, qn_arena *a);
+/* By id of a carry, a type whose values reach as far as the operands and constants of its loop allow; NULL: it is not known
+ * (carried_ranges.c). */
+const qn_elem **qn_carried_reach(qn_model *m, const qn_graph *g, const qn_loops *loops);
 /* Fills s->open from the graph that is to be rewritten. */
 void qn_rqz_find_open(qn_rqz *s, const qn_graph *g);
 /* Fills s->given from the graph that is to be rewritten; whether there may be something to derive. */

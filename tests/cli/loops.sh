@@ -378,6 +378,44 @@ for model in qdq fakes; do
 	done
 done
 
+# Where it does not say so, the range follows from what is added in all steps; 16 bits hold those of 200 steps, not of 4000.
+acc() {
+	cat <<END
+model "acc" stage calibrated rounding even
+graph @main(%x: tensor<$1x4xf32>) {
+  %q = quantize %x : tensor<$1x4x!quant.uniform<i8:f32, 0.02>>
+  %d = dequantize %q
+  %zero = const : tensor<4xf32> splat 0.0
+  %i = loop {count=$1}
+  %h = loop_carry %zero, %i
+  %s = loop_slice %d, %i
+  %a = add %h, %s
+  %e = loop_end %i, %a
+  %y = loop_last %a, %e
+  %yq = quantize %y : tensor<4x!quant.uniform<i8:f32, 1.5>>
+  %yd = dequantize %yq
+  return %yd
+}
+END
+}
+for n in 5 200; do
+	acc $n >acc$n.qir
+	silent "acc $n" opt -q acc$n.qir --stop-after legalize -o integer.qir
+	cases=$((cases + 1))
+	grep -q '%h = loop_carry .*<i16:' integer.qir || fail "acc $n" 'the loop is written out' integer.qir
+	samples acc.npy "10, $n, 4" $((40 * n))
+	good "acc $n eval" eval -q integer.qir --data acc.npy --against acc$n.qir --max max-diff=1.6
+done
+acc 4000 >acc.qir
+run opt -q acc.qir --stop-after legalize
+cases=$((cases + 1))
+[ "$code" -eq 3 ] && grep -q legalize.float stderr || fail 'acc 4000' "exit code $code" stderr
+# An LSTM without samples is refused once, not in each step.
+sed 's/1x5x1/1x200x1/g; s/count=5/count=200/; s/length=5/length=200/' open.qir >open200.qir
+run compile -q open200.qir -o none
+cases=$((cases + 1))
+[ "$code" -eq 3 ] && [ "$(wc -l <stderr)" -lt 40 ] || fail 'open 200' "exit code $code" stderr
+
 # Float and noise: a value of a loop counts in each step.
 good noise eval -q lstm.qir --calib x.npy --data x.npy --against lstm.qir --sqnr
 has_words noise stdout 'sqnr|integer'
