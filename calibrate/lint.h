@@ -6,6 +6,7 @@
  *   QN_TRY(qn_dataset_check(d, a, &(qn_check){.look = qn_lint_sample, .user = &l}));
  *   qn_lint_samples(&l, env);                 data.constant, data.duplicate
  *   QN_TRY(qn_lint_model(d, g, a));     data.range, data.statistics
+ *   QN_TRY(qn_lint_outputs(d, g, a));   data.outputs
  *
  *   QN_TRY(qn_lint_data(g, d, 0, a));   samples that a model is about to run on */
 #ifndef QN_CALIBRATE_LINT_H
@@ -35,6 +36,10 @@ void qn_lint_samples(qn_lint *l, qn_env *env);
 
 /* Runs the float graph up to its first layer on up to QN_LINT_BATCHES batches, evenly chosen. */
 qn_status qn_lint_model(qn_dataset *d, const qn_graph *g, qn_arena *scratch) QN_MUST_CHECK;
+
+/* Runs the whole float graph, whose first output is a row of classes for each sample, on a few batches; where the outputs
+ * are the same for all, on QN_LINT_BATCHES. */
+qn_status qn_lint_outputs(qn_dataset *d, const qn_graph *g, qn_arena *scratch) QN_MUST_CHECK;
 
 /* Whether inputs of a graph with bound symbols leave some columns of the samples no steps (data.units). */
 qn_status qn_lint_units(const qn_graph *g, qn_dataset *d, qn_arena *a) QN_MUST_CHECK;

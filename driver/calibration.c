@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "calibrate/lint.h"
+#include "driver/score.h"
+#include "ir/diag.h"
 
 qn_status
 qn_calibration_data(const qn_model *m, const qn_compile_opts *opts, qn_arena *a, qn_dataset **out)
@@ -42,8 +44,11 @@ qn_calibration_lint(const qn_model *m, const qn_compile_opts *opts, qn_arena *a,
 	QN_TRY(qn_dataset_check(data, look,
 				&(qn_check){.crc = *crc, .look = qn_lint_sample, .user = &lint}));
 	qn_lint_samples(&lint, m->env);
+	const size_t told = m->env->diags->n;
 	if (m->stage == QN_STAGE_FLOAT)
 		QN_TRY(qn_lint_model(data, g, look));
+	if (m->stage == QN_STAGE_FLOAT && qn_gives_classes(g) && m->env->diags->n == told)
+		QN_TRY(qn_lint_outputs(data, g, look)); /* else the reason is known */
 	qn_arena_release(look);
 	return QN_OK;
 }

@@ -122,6 +122,30 @@ case_of joined 0 accuracy.joined "output 'y' joins values of different sizes|of 
 case_of joined-16 0 '' '' compile -q boxes.qir --calib boxes.csv --activations i16 -o boxes
 sed 's/300\.0/9.0/' boxes.qir >near.qir
 case_of joined-near 0 '' '' compile -q near.qir --calib boxes.csv -o near
+# Samples scaled otherwise than for the training: only the biases are left, whatever a sample is.
+cat >flat.qir <<'END'
+model "flat" stage float
+graph @main(%x: tensor<1x4xf32>) {
+  %w = const : tensor<3x4xf32> [1.0, -1.0, 0.5, 0.0, 0.0, 1.0, -1.0, 0.5, -0.5, 0.0, 1.0, -1.0]
+  %b = const : tensor<3xf32> [0.5, -0.25, -0.25]
+  %logits = dense %x, %w, %b
+  %y = softmax %logits
+  return %y
+}
+END
+awk 'BEGIN { for (i = 1; i <= 160; i++) printf "%.4f%s", 5 * (i * i * 7919 % 10007 / 10007 - 0.5), i % 4 ? "," : "\n" }' >flat.csv
+case_of flat-right 0 '' '' compile -q flat.qir --calib flat.csv -o flat
+case_of flat-wrong 0 data.outputs "on 32 samples output 'y' differs from sample to sample by 2|--input-scale, --mean, --std" compile -q flat.qir --calib flat.csv --input-scale 0.0039215686 -o flat
+case_of flat-eval 0 data.outputs '' eval -q flat.qir --calib flat.csv --input-scale 0.0039215686 --data flat.csv --against flat.qir
+case_of flat-analyze 0 data.outputs '' analyze -q flat.qir --calib flat.csv --input-scale 0.0039215686
+case_of flat-calibrate 0 data.outputs '' calibrate -q flat.qir --calib flat.csv --input-scale 0.0039215686
+# Nearly all samples are silence, those that are compared first among them: not all.
+awk 'NR % 10 == 1 { print "0.01,0.02,0,0.01" } NR % 10 != 1' flat.csv >rare.csv
+case_of flat-rare 0 data.duplicate '' compile -q flat.qir --calib rare.csv -o flat
+# Measurements of several units are far apart without a softmax, and a row of the input's shape has no classes.
+sed 's/0\.5, -0\.25/5.0, -2.5/;/softmax/d;s/return %y/return %logits/' flat.qir >units.qir
+case_of flat-units 0 '' '' compile -q units.qir --calib flat.csv --input-scale 0.1 -o flat
+case_of flat-units-wrong 0 data.outputs '' compile -q units.qir --calib flat.csv --input-scale 0.0039215686 -o flat
 # What ranges cut off is in the report, also of a model that was saved between.
 silent 'clipped' compile "$E/digits.json" --calib "$E/calib.npy" --method percentile:p=99 -q -o clipped
 has_words 'clipped' clipped/digits.report.json '"clipped": [|{"value": "residual.a", "outside": 1967, "elements": 204800, "percent": 0.96044921875}'
