@@ -276,9 +276,9 @@ emit(void *arg, qn_arena *a)
 	size_t n = 0;
 
 	QN_TRY(qn_emit_plan(c, a, &plan));
-	const bool tests =
-		c->opts->no_self_test == 0 &&
-		(c->opts->ntest > 0 || (c->opts->test != NULL && qn_graph_fed(plan->g) == 0));
+	const bool tests = c->opts->no_self_test == 0 &&
+			   (c->opts->ntest > 0 || c->opts->drawn_test != 0 ||
+			    (c->opts->test != NULL && qn_graph_fed(plan->g) == 0));
 	if (tests)
 		QN_TRY(qn_emit_make_selftest(c, plan, a, &test));
 	qn_emit_style opts = {.options_text = c->m->options,

@@ -13,7 +13,7 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 {
 	qn_model_info i = qn_model_describe(m);
 	const bool has_samples = opts->ntest > 0;
-	const bool has_test = has_samples && opts->no_self_test == 0;
+	const bool has_test = opts->no_self_test == 0 && (has_samples || opts->drawn_test != 0);
 
 	printf("model        %s\n", qn_model_name(m));
 	for (size_t k = 0; k < i.inputs; k++)
@@ -56,7 +56,13 @@ print_summary(qn_model *m, const char *folder, const qn_emit_info *e, const qn_e
 	printf("nodes        %zu in %zu step%s: %s\n", i.nodes, e->steps, e->steps == 1 ? "" : "s",
 	       qn_model_kinds(m));
 	if (!has_test)
-		printf("self-test    none%s\n", has_samples ? "" : " (it needs samples: --calib)");
+		printf("self-test    none%s\n",
+		       has_samples || opts->no_self_test != 0
+			       ? ""
+			       : " (it needs samples: --calib; --self-test 4 draws them)");
+	else if (!has_samples)
+		printf("self-test    %zu sample%s of pseudo-random values\n", opts->test_samples,
+		       opts->test_samples == 1 ? "" : "s");
 	printf("files        %s/%s%s\n", folder, e->name, e->files);
 }
 
@@ -111,6 +117,7 @@ emit_options(const options *o, const sample_list *calib, const qn_emit_opts *num
 	emit.test = calib->array;
 	emit.ntest = calib->n;
 	emit.no_self_test = emit.test_samples == 0;
+	emit.drawn_test = o->self_test != NULL;
 	return emit;
 }
 

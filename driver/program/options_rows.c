@@ -220,7 +220,9 @@ const option_row option_rows[] = {
 	{"--time", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(time), .value = "SECONDS",
 	 .help = "begin no candidate after this; run the command again to go on"},
 	{"--self-test", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(self_test), .value = "N",
-	 .help = "calibration samples in the self-test (default: 4; 0: no self-test)"},
+	 .help = "calibration samples in the self-test (default: 4; 0: no self-test); without "
+		 "--calib, "
+		 "N samples of pseudo-random values"},
 	{"--constants", 0, GROUP_OUTPUT, CMD_COMPILE, NAME(constants), .choice = constant_impls,
 	 .value = "IMPL", .help = "how NAME_weights.c is written:"},
 	{"--shared-kernels", 0, GROUP_OUTPUT, CMD_COMPILE, FLAG(shared_kernels),

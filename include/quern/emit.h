@@ -33,8 +33,8 @@ typedef struct qn_emit_opts { /* all zero: defaults */
 	 * Exceeding one is QN_EBUDGET, and nothing is written. */
 	size_t max_arena_bytes; /* of the activation arena */
 	size_t max_weight_bytes;
-	/* Samples for the self-test, an array for each input; NULL: no self-test file.  A model
-	 * without inputs: any pointer.  How their values were preprocessed (qn_data_opts) stands in
+	/* Samples for the self-test, an array for each input; NULL: no self-test file, or see
+	 * drawn_test.  A model without inputs: any pointer.  How their values were preprocessed (qn_data_opts) stands in
 	 * NAME.h and in the report. */
 	qn_array *const *test;
 	size_t ntest;
@@ -58,6 +58,9 @@ typedef struct qn_emit_opts { /* all zero: defaults */
 	/* 1: what qn_validate needs, too: NAME_device.c, a loop that takes samples and sends
 	 * outputs, and NAME.integer.qir, the model as it was emitted */
 	int validation;
+	/* 1: where `ntest` is 0, the self-test's samples are pseudo-random quantized values, the
+	 * same for all compilations (integers of 32 bits and more without a scale: from 0 to 127) */
+	int drawn_test;
 } qn_emit_opts;
 /* Target i and one line about it; NULL after the last.  The first is the default. */
 QN_API const char *qn_target_name(size_t i);

@@ -162,6 +162,30 @@ done
 silent 'no self-test' compile "$E/digits.json" --calib "$E/calib.npy" -q --self-test 0 -o clipped
 [ ! -e clipped/digits_selftest.c ] || fail 'no self-test' "the old one is there"
 [ "$(ls clipped | wc -l)" -eq 5 ] || fail 'no self-test' "other files are missing"
+# What needs no samples has a self-test of values that are drawn, always the same, and it finds a wrong weight.
+silent drawn opt "$E/digits.json" --calib "$E/calib.npy" --stop-after legalize -q -o drawn.json
+cat >rows.qir <<'END'
+model "rows" stage integer
+graph @main(%i: tensor<2x3xi32>, %x: tensor<1x4x!quant.uniform<u8:f32, 0.5:128>>) {
+  %t = const : tensor<200x4x!quant.uniform<i8:f32, 0.25>> rand 7
+  %y = gather %t, %i {axis=0}
+  %z = reshape %x {shape=[4,1]}
+  return %y, %z
+}
+END
+for f in drawn.json rows.qir; do
+	silent "$f drawn" compile "$f" -q --name net --self-test 3 -o drawn
+	has_words "$f drawn" stdout 'self-test    3 samples of pseudo-random values|_selftest.c'
+	silent "$f again" compile "$f" -q --name net --self-test 3 -o again
+	cmp -s drawn/net_selftest.c again/net_selftest.c || fail "$f again" 'other values'
+	cc -std=c99 -O1 -DNET_TRACE -DNET_SELFTEST_MAIN drawn/*.c -o selftest && ./selftest >log || fail "$f drawn" 'the self-test fails' log
+done
+silent 'drawn none' compile drawn.json -q --name net -o drawn
+has_words 'drawn none' stdout 'it needs samples: --calib; --self-test 4 draws them'
+silent 'drawn wrong' compile drawn.json -q --name net --self-test 1 -o drawn
+sed '/_conv1_w\[/,/}/s/-\([0-9]\)/\1/' drawn/net_weights.c >wrong.c
+cmp -s drawn/net_weights.c wrong.c && fail 'drawn wrong' 'nothing was changed'
+cc -std=c99 -O1 -Idrawn -DNET_SELFTEST_MAIN drawn/net.c wrong.c drawn/net_selftest.c -o selftest && ./selftest >log && fail 'drawn wrong' 'the self-test passes' log
 # More may be cut off when that is asked for, by the guarded methods alone.
 silent 'clip' compile "$E/digits.json" --calib "$E/calib.npy" --method kl:clip=100 -q -o clip
 grep -q '"options": .*method=kl:clip=100 ' clip/digits.report.json || fail clip "it is not recorded"
