@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open.c - sources by file extension: .npy, .npz, .bin, .csv, and what calibrate/folder.c
+/* open.c - sources by file extension: .npy, .npz, .pb, .bin, .csv, and what calibrate/folder.c
  * reads. */
 #include "calibrate/open.h"
 
@@ -11,6 +11,7 @@
 #include "formats/folder.h"
 #include "formats/npy.h"
 #include "formats/npz.h"
+#include "formats/pb.h"
 #include "ir/diag.h"
 #include "runtime/parallel.h"
 
@@ -49,6 +50,15 @@ open_npy(opening *p)
 	qn_tensor *x = NULL;
 
 	QN_TRY(qn_npy_read(p->t, p->a, p->path, &x));
+	return add_tensor(p, x, p->path, NULL);
+}
+
+static qn_status
+open_pb(opening *p)
+{
+	qn_tensor *x = NULL;
+
+	QN_TRY(qn_pb_read(p->t, p->a, p->path, &x));
 	return add_tensor(p, x, p->path, NULL);
 }
 
@@ -212,8 +222,9 @@ open_other(opening *p)
 		return open_npy(p);
 	return qn_report(
 		p->a->env, QN_EINVALID, "data.format", p->path,
-		"unknown kind of samples (expected .npy, .npz, .csv, .bin with --shape, .png, "
-		".jpg, .pgm, .ppm, .wav, .txt for a language model, or a folder of images, audio "
+		"unknown kind of samples (expected .npy, .npz, .csv, .bin with --shape, .pb, "
+		".png, .jpg, .pgm, .ppm, .wav, .txt for a language model, or a folder of images, "
+		"audio "
 		"files or .bin)");
 }
 
@@ -226,12 +237,13 @@ qn_source_open(qn_types *t, qn_arena *a, const char *path, const qn_open_opts *o
 		qn_status (*open)(opening *p);
 		bool takes_shape, takes_dtype;
 	} rows[] = {
-		{".npy", open_npy, false, false},     {".npz", open_npz, false, false},
-		{".bin", open_bin, true, true},       {".csv", open_csv, true, false},
-		{".png", open_folder, false, false},  {".jpg", open_folder, false, false},
-		{".jpeg", open_folder, false, false}, {".pgm", open_folder, false, false},
-		{".ppm", open_folder, false, false},  {".pnm", open_folder, false, false},
-		{".wav", open_folder, false, false},  {"", open_other, true, true},
+		{".npy", open_npy, false, false},    {".npz", open_npz, false, false},
+		{".bin", open_bin, true, true},      {".csv", open_csv, true, false},
+		{".pb", open_pb, false, false},      {".png", open_folder, false, false},
+		{".jpg", open_folder, false, false}, {".jpeg", open_folder, false, false},
+		{".pgm", open_folder, false, false}, {".ppm", open_folder, false, false},
+		{".pnm", open_folder, false, false}, {".wav", open_folder, false, false},
+		{"", open_other, true, true},
 	};
 	opening p = {.t = t, .a = a, .path = path, .o = o, .index = index, .n = 1, .out = out};
 	size_t i = 0;

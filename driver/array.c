@@ -4,7 +4,9 @@
 
 #include "driver/context.h"
 #include "driver/host_struct.h"
+#include "formats/folder.h"
 #include "formats/npy.h"
+#include "formats/pb.h"
 #include "ir/nearest.h"
 
 struct qn_array *
@@ -115,7 +117,8 @@ load(void *arg, qn_arena *scratch)
 
 	(void)scratch;
 	c->x = qn_array_alloc(c->ctx);
-	QN_TRY(qn_npy_read(&c->x->types, &c->x->arena, c->path, &t));
+	QN_TRY((qn_name_ends(c->path, ".pb") ? qn_pb_read : qn_npy_read)(&c->x->types, &c->x->arena,
+									 c->path, &t));
 	qn_array_set(c->x, t);
 	c->x->name = qn_arena_str(&c->x->arena, c->path);
 	return QN_OK;

@@ -39,8 +39,8 @@ is_folder(const char *path)
 static const char *
 samples_among_models(const options *o)
 {
-	static const char *const ends[] = {".npy", ".npz", ".csv", ".bin", ".png",
-					   ".jpg", ".pgm", ".ppm", ".wav"};
+	static const char *const ends[] = {".npy", ".npz", ".csv", ".bin", ".pb",
+					   ".png", ".jpg", ".pgm", ".ppm", ".wav"};
 
 	for (int i = 0; i < o->narg; i++) {
 		if (is_folder(o->arg[i]))

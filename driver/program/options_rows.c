@@ -13,7 +13,8 @@ const option_row option_rows[] = {
 	/* ---- calibration ---- */
 	{"--calib", 0, GROUP_CALIBRATION, QUANTIZING | CMD_TUNE, LIST(calib),
 	 .value = "[INPUT=]FILE",
-	 .help = "calibration data: .npy .npz .csv .bin .png .jpg .pgm .ppm .wav or a folder; one "
+	 .help = "calibration data: .npy .npz .csv .bin .pb .png .jpg .pgm .ppm .wav or a folder; "
+		 "one "
 		 "for each input, in order or by name; .txt for a language model (.gguf)"},
 	{"--method", 0, GROUP_CALIBRATION, QUANTIZING | CMD_TUNE, TEXT(method),
 	 .value = "NAME[:PARAM=VALUE,…]", .name_of = qn_method_name,

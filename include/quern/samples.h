@@ -19,7 +19,7 @@ extern "C" {
 
 /* ---- arrays ---- */
 
-/* Reads a NumPy file (.npy). */
+/* Reads a NumPy file (.npy), or a tensor of ONNX's test data (.pb). */
 QN_API qn_status qn_array_load(qn_ctx *ctx, const char *path, qn_array **out);
 /* Copies data: dtype "f32", "f64", "i8", "u8", "i16", "i32", "i64" …, rank 0 … 8, row-major.  data
  * may be NULL for a shape without elements. */
@@ -66,8 +66,8 @@ typedef struct qn_data_opts {
 	int input_zero_unknown;
 } qn_data_opts;
 
-/* Opens samples of a file or folder: .npy, .npz, .csv, .bin, images, audio, or a folder of images
- * or audio.  Images, audio and rows of a .csv are read when they are needed, any number of times;
+/* Opens samples of a file or folder: .npy, .npz, .csv, .bin, .pb, images, audio, or a folder of
+ * images or audio.  Images, audio and rows of a .csv are read when they are needed, any number of times;
  * the files must not change until the array is freed.  An .npz gives an array for each of its
  * members: *n says how many, at most `most` (else QN_EUSAGE, data.count).  opts NULL: defaults.
  * On failure out holds nothing. */

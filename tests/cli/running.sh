@@ -318,4 +318,20 @@ if command -v script >/dev/null; then
 	script -qec "'$QUERN_BIN' eval '$E/digits.json' --against '$E/digits.json' --data many.bin --shape 8,8,1 --threads 1 -q" /dev/null >terminal </dev/null
 	grep -q 'running' terminal && fail bar "one in spite of -q" terminal
 fi
+# Tensors of ONNX's test data are samples and targets: dims [3,2], FLOAT, a name, raw_data of 0.5, -1, 2, 0.25, -2, 3; what they should give.
+cat >half.qir <<'END'
+model "half" stage float
+graph @main(%x: tensor<1x2xf32>) {
+  %y = relu %x
+  return %y
+}
+END
+printf '\012\002\003\002\020\001\102\001x\112\030\0\0\0\077\0\0\200\277\0\0\0\100\0\0\200\076\0\0\0\300\0\0\100\100' >x.pb
+printf '\010\003\010\002\020\001\042\030\0\0\0\077\0\0\0\0\0\0\0\100\0\0\200\076\0\0\0\0\0\0\100\100' >y.pb
+good 'pb run' run half.qir x.pb
+has_words 'pb run' stdout 'y : f32[3,2]'
+good 'pb eval' eval half.qir --data x.pb --targets y.pb --max max-diff=0
+has_words 'pb eval' stdout 'max-diff     0'
+head -c 20 x.pb >cut.pb
+case_of pb-cut 1 pb.syntax 'cut.pb|ends within a field' run half.qir cut.pb
 finish
