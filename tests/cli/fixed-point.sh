@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.inc"
 E=$QUERN_SOURCE/examples/digits
 
-good integer opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after=tables -o integer.qir
+good integer opt -q "$E/digits.json" --calib "$E/calib.npy" --stop-after=mixed-storage -o integer.qir
 good lower opt -q integer.qir --passes=lower-fixed-point -o lower.json
 good print opt -q lower.json -o lower.qir
 has_words ops lower.qir 'fixed_multiply %|saturating_add %|integer_dense %|stage integer'

@@ -10,7 +10,7 @@ doors() {
 	local name=$1 model=$2 x=$3 y=$4 door
 	shift 4
 	for door in off on; do
-		good "$name $door" opt -q "$model" --calib "$x" "$@" --solver $door --stop-after=tables -o "$name.$door.qir"
+		good "$name $door" opt -q "$model" --calib "$x" "$@" --solver $door --stop-after=mixed-storage -o "$name.$door.qir"
 		good "$name $door eval" eval -q "$name.$door.qir" --data "$x" --labels "$y" "$@"
 		cp stdout "$name.$door.accuracy"
 		good "$name $door compile" compile "$name.$door.qir" --name net -o "$name.$door"
@@ -36,7 +36,7 @@ fi
 for how in 'i2' 'i2 8' 'i4 16' 'i8 32'; do
 	read -r bits block <<<"$how"
 	for door in off on; do
-		good "$how $door" opt -q "$E/digits.json" --calib "$E/calib.npy" --weights-type "$bits" ${block:+--weight-block "$block"} --solver $door --stop-after=tables -o "weights.$door.qir"
+		good "$how $door" opt -q "$E/digits.json" --calib "$E/calib.npy" --weights-type "$bits" ${block:+--weight-block "$block"} --solver $door --stop-after=mixed-storage -o "weights.$door.qir"
 		good "$how $door run" run -q "weights.$door.qir" "$E/test_x.npy" -o "weights.$door.npy"
 	done
 	has_words "$how types" weights.on.qir "uniform<$bits<|${block:+f32:{0:1, 1:}"

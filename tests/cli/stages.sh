@@ -4,7 +4,7 @@
 . "$(dirname "$0")/common.inc"
 
 E=$QUERN_SOURCE/examples/digits
-passes='axes clean partition quantize calibrate bind requantize legalize prune tables'
+passes='axes clean partition quantize calibrate bind requantize legalize prune tables mixed-storage'
 
 silent direct compile "$E/digits.json" --calib "$E/calib.npy" -q -o direct
 

@@ -37,11 +37,11 @@ for hop in 2 4 8; do
 	same "float, hop $hop" y.npy hop.npy
 done
 for form in i8 u8 i16; do
-	good "$form" opt -q net.qir --calib x.npy --activations $form --stop-after=tables -o $form.json
+	good "$form" opt -q net.qir --calib x.npy --activations $form --stop-after=mixed-storage -o $form.json
 	silent "$form window" run -q $form.json x.npy -o y.npy
 	silent "$form hop" run -q $form.json x.npy --stream axis=1,hop=2 -o hop.npy
 	same "$form hop" y.npy hop.npy
-	good "$form in one run" opt -q net.qir --calib x.npy --activations $form --stop-after=tables --stream axis=1,hop=2 -o one.json
+	good "$form in one run" opt -q net.qir --calib x.npy --activations $form --stop-after=mixed-storage --stream axis=1,hop=2 -o one.json
 	silent "$form, two runs" opt -q $form.json --stream axis=1,hop=2 -o two.json
 	sed 's/"options": "[^"]*"//' one.json >one
 	sed 's/"options": "[^"]*"//; s/two.safetensors/one.safetensors/' two.json >two
@@ -65,7 +65,7 @@ case_of 'sequences twice' 2 data.sequence 'each sample is a sequence of 6 steps 
 
 # One name of a node in the float and the quantized graph, which has its sums by themselves.
 silent 'float window' run -q net.qir x.npy -o y.npy
-good 'i8' opt -q net.qir --calib x.npy --stop-after=tables -o i8.json
+good 'i8' opt -q net.qir --calib x.npy --stop-after=mixed-storage -o i8.json
 silent 'i8 window' run -q i8.json x.npy -o i8.npy
 for name in d d.acc; do
 	silent "float, window=$name" run -q net.qir x.npy --stream axis=1,hop=2,window=$name -o hop.npy
@@ -99,7 +99,7 @@ good "from quantize on" compile -q part.json --calib x.npy -o rest
 good 'window' run -q i8.json x.npy -o window.npy
 for pass in calibrate bind requantize legalize; do
 	good "streamed after $pass" opt -q net.qir --calib x.npy --stop-after=$pass --stream axis=1,hop=2 -o part.json
-	good "from $pass on" opt -q part.json --calib x.npy --stop-after=tables -o rest.json
+	good "from $pass on" opt -q part.json --calib x.npy --stop-after=mixed-storage -o rest.json
 	silent "run from $pass on" run -q rest.json x.npy -o hop.npy
 	same "streamed after $pass" window.npy hop.npy
 done

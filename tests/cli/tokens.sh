@@ -61,7 +61,7 @@ main(void)
 X
 for activations in i8 u8 i16; do
 	good "step $activations" compile -q next.qir --calib tokens.npy --sequence 20 --activations $activations -o next-$activations
-	good "integer $activations" opt -q next.qir --calib tokens.npy --sequence 20 --activations $activations --stop-after=tables -o int.qir
+	good "integer $activations" opt -q next.qir --calib tokens.npy --sequence 20 --activations $activations --stop-after=mixed-storage -o int.qir
 	good "run $activations" run -q int.qir tokens.npy --sequence 20 -o y.npy
 	type=int8_t each=1
 	[ $activations != u8 ] || type=uint8_t

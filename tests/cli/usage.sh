@@ -5,7 +5,7 @@
 . "$(dirname "$0")/common.inc"
 
 E=$QUERN_SOURCE/examples/digits
-passes='inline-bodies axes clean partition quantize calibrate bind requantize legalize prune tables'
+passes='inline-bodies axes clean partition quantize calibrate bind requantize legalize prune tables mixed-storage'
 on_request='lower-fixed-point normalize-quant-types lower-quant strip-quant'
 listed=${passes/requantize/requantize align}
 listed=${listed/quantize/quantize instrument transform}
