@@ -6,6 +6,8 @@
  *   quantize {0.1}(max_pool %r)             ->    quantize {0.1}(max_pool %r)                   as before
  *   quantize {0.2}(concat %r, %u)                 quantize {0.2}(concat %r, %u)                 8 bits are rescaled
  *
+ * So is one that is read with 8 and with 16 bits, if all of these are its own.
+ *
  * Skips of U-Nets, parts of a concat.  Without it, the sums of 32 bits are stored, and each reader requantizes them:
  * four times the memory, for as long as the last reader is not reached.
  *
@@ -18,7 +20,7 @@
 #include "patterns/rewrite.h"
 
 enum { ROOT };
-enum { BYTE_BITS = 8, SUM_BITS = 32 };
+enum { BYTE_BITS = 8, WIDE_BITS = 16, SUM_BITS = 32, WIDE_SUM_BITS = 64 };
 
 /* How a value comes from the one that is looked at: all of its elements are among those of the value, or all of the
  * value's elements are among its own, too. */
@@ -33,6 +35,8 @@ typedef struct sharing {
 	const qn_elem *finest; /* that of the smallest step whose range has all elements in it */
 	double least;          /* the smallest step */
 	bool differs;          /* there are several types */
+	bool wide;             /* one of them has 16 bits */
+	bool signs;            /* those of 8 bits are signed, and others are not */
 } sharing;
 
 static double
@@ -50,6 +54,13 @@ is_byte(const qn_elem *e)
 {
 	return e->kind == QN_ELEM_UNIFORM && e->bits == BYTE_BITS && e->gran == QN_PER_TENSOR &&
 	       !qn_elem_has_symbol(e);
+}
+
+static bool
+is_wide(const qn_elem *e)
+{
+	return e->kind == QN_ELEM_UNIFORM && e->bits == WIDE_BITS && e->is_signed && e->zp == 0 &&
+	       e->gran == QN_PER_TENSOR && !qn_elem_has_symbol(e);
 }
 
 /* Whether the value is 0 or more. */
@@ -100,12 +111,14 @@ passes_on(const qn_node *n, bool positive)
 	}
 }
 
-/* A type to which the value is quantized; false: it cannot be derived from bytes of another one. */
+/* A type to which the value is quantized; false: it cannot be derived from values of another one. */
 static bool
 note(sharing *s, const qn_elem *e, reach r)
 {
-	if (!is_byte(e) || (s->some != NULL && e->is_signed != s->some->is_signed))
+	if (!is_byte(e) && !is_wide(e))
 		return false;
+	s->wide = s->wide || is_wide(e);
+	s->signs = s->signs || (s->some != NULL && e->is_signed != s->some->is_signed);
 	s->differs = s->differs || (s->some != NULL && e != s->some);
 	s->some = e;
 	if (s->least == 0 || step_of(s, e) < s->least)
@@ -158,12 +171,14 @@ shared_type(sharing *s, qn_id v)
 
 	s->some = s->finest = NULL;
 	s->least = 0;
-	s->differs = false;
-	const bool bytes = follow(s, v, &last);
+	s->differs = s->wide = s->signs = false;
+	const bool known = follow(s, v, &last);
 	memset(s->reach + v, 0, (last + 1 - v) * sizeof(*s->reach));
-	return bytes && s->differs && s->finest != NULL && s->least == step_of(s, s->finest)
-		       ? s->finest
-		       : NULL;
+	if (!known || !s->differs || s->finest == NULL || s->least != step_of(s, s->finest))
+		return NULL;
+	/* 16 bits become any 8 bits; 8 bits are not worth 16, nor made of those with another sign */
+	const bool derives = is_wide(s->finest) || (!s->wide && !s->signs);
+	return derives ? s->finest : NULL;
 }
 
 /* Whether a value is the sums of a layer, or what a limit leaves of them. */
@@ -177,7 +192,7 @@ is_sum(const qn_graph *g, qn_id id)
 	if (n->op != QN_OP_dequantize)
 		return false;
 	const qn_elem *e = qn_graph_node(g, n->in[0])->type->elem;
-	return e->kind == QN_ELEM_UNIFORM && e->bits == SUM_BITS;
+	return e->kind == QN_ELEM_UNIFORM && (e->bits == SUM_BITS || e->bits == WIDE_SUM_BITS);
 }
 
 static qn_id
