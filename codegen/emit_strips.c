@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* emit_strips.c - a convolution of whose result only the rows of a window are in memory, of the pool or convolution
- * that reads it, after the element-wise step between them, if there is one:
+/* emit_strips.c - a convolution or element-wise step of whose result only the rows of a window are in memory, of the
+ * pool or convolution that reads it, after the element-wise step between them, if there is one:
  *
  *   {
  *   const int8_t *x = in->image;
@@ -36,9 +36,9 @@ typedef struct image {
 } image;
 
 static image
-image_of(const qn_graph *g, qn_id id, int32_t w, int32_t c)
+image_of(const qn_graph *g, qn_id id, int32_t row)
 {
-	return (image){qn_ctype(qn_stored_plain(qn_graph_node(g, id)->type)), (long long)w * c};
+	return (image){qn_ctype(qn_stored_plain(qn_graph_node(g, id)->type)), row};
 }
 
 static void
@@ -52,9 +52,9 @@ put_places(qn_emitter *e, const qn_step *s, const image *x, const image *rows, c
 	qn_buff(&e->run, "\t%s *y = %s;\n", y->type, qn_emit_ref(e, s->node, QN_OWN));
 }
 
-/* The begin of each turn: which rows of the convolution's result, h in all, it wants. */
+/* The begin of each turn: which rows of the first step's result it wants. */
 static void
-put_turn(qn_emitter *e, const qn_strip_of *s, int32_t h)
+put_turn(qn_emitter *e, const qn_strip_of *s)
 {
 	const qn_windows *v = &s->windows;
 
@@ -71,7 +71,7 @@ put_turn(qn_emitter *e, const qn_strip_of *s, int32_t h)
 		qn_buff(&e->run, "\tqn_strip_next(&r, i * %d - %d, (n - 1) * %d + %d", v->stride,
 			v->pad, v->stride, v->reach);
 	}
-	qn_buff(&e->run, ", %d, (int8_t *)strip, %zu);\n", h, s->row_bytes);
+	qn_buff(&e->run, ", %d, (int8_t *)strip, %zu);\n", s->made.out_h, s->row_bytes);
 }
 
 /* Where the rows begin that were not there, for a value of this type. */
@@ -88,37 +88,47 @@ new_rows(qn_emitter *e, const image *rows, const char *type)
 	return qn_buf_str(&b);
 }
 
+/* Sets how many elements an element-wise step makes in its arguments, of this name. */
+static void
+put_count(qn_emitter *e, const qn_strip_of *s, const qn_step *step, const char *args)
+{
+	const qn_fields *f = qn_emit_fields(e, qn_emit_name(e, step, step->kernel->args));
+
+	qn_buff(&e->run, "\t%s.%s = (r.rows - r.kept) * %d;\n", args, f->item[s->count].name,
+		s->each);
+}
+
 /* The step between on these rows, in place; made: what they are before. */
 static void
 put_between(qn_emitter *e, const qn_strip_of *s, const image *rows, const char *made)
 {
-	const qn_kernel *k = s->between->kernel;
-	const qn_fields *f = qn_emit_fields(e, qn_emit_name(e, s->between, k->args));
-
-	qn_buff(&e->run, "\tc.%s = (r.rows - r.kept) * %d;\n", f->item[s->count].name, s->each);
-	qn_emit_kernel_call(e, s->between, k, s->between->args,
+	put_count(e, s, s->between, "c");
+	qn_emit_kernel_call(e, s->between, s->between->kernel, s->between->args,
 			    &(qn_call){"c", made, new_rows(e, rows, rows->type)});
 }
 
 /* The rows that a turn wants and that are not there. */
 static void
-put_rows(qn_emitter *e, const qn_strip_of *s, const qn_step *conv, const image *x,
+put_rows(qn_emitter *e, const qn_strip_of *s, const qn_step *maker, const image *x,
 	 const image *rows)
 {
-	const qn_conv2d_args *c = &((const qn_conv2d_call *)conv->prepared)->args;
-	const char *to = new_rows(e, rows, image_of(e->g, conv->node, 1, 1).type);
+	const qn_maker *m = &s->made;
+	const char *to = new_rows(e, rows, image_of(e->g, maker->node, 1).type);
 	qn_buf from;
 
 	qn_buf_init(&from, e->arena);
 	qn_buff(&from, "x + r.in_first * %lld", x->row);
 	qn_buff(&e->run,
 		"\tif (r.rows > r.kept) {\n"
-		"\tqn_strip_operand(&r, %d, %d, %d, %d);\n"
-		"\ta.in_h = r.in_h;\n"
-		"\ta.out_h = r.rows - r.kept;\n"
-		"\ta.pad_t = r.pad_t;\n",
-		c->in_h, c->stride_h, (c->k_h - 1) * c->dil_h + 1, c->pad_t);
-	qn_emit_kernel_call(e, conv, conv->kernel, conv->args,
+		"\tqn_strip_operand(&r, %d, %d, %d, %d);\n",
+		m->in_h, m->stride, m->reach, m->pad);
+	if (m->element_wise)
+		put_count(e, s, maker, "a");
+	else
+		qn_buf_puts(&e->run, "\ta.in_h = r.in_h;\n"
+				     "\ta.out_h = r.rows - r.kept;\n"
+				     "\ta.pad_t = r.pad_t;\n");
+	qn_emit_kernel_call(e, maker, maker->kernel, maker->args,
 			    &(qn_call){"a", qn_buf_str(&from), to});
 	if (s->between != NULL)
 		put_between(e, s, rows, to);
@@ -155,24 +165,23 @@ put_args(qn_emitter *e, const qn_step *s, const char *name)
 void
 qn_emit_strips(qn_emitter *e, const qn_step *s)
 {
-	qn_step conv = *s->strip->conv, reader = *s->strip->reader;
-	const qn_conv2d_args *c = &((const qn_conv2d_call *)conv.prepared)->args;
+	qn_step maker = *s->strip->maker, reader = *s->strip->reader;
 	const qn_windows *v = &s->strip->windows;
-	const image x = image_of(e->g, s->in[0], c->in_w, c->in_c),
-		    rows = image_of(e->g, reader.in[0], c->out_w, c->out_c),
-		    y = image_of(e->g, s->node, v->elements, 1);
+	const image x = image_of(e->g, s->in[0], s->strip->made.in_row),
+		    rows = image_of(e->g, reader.in[0], s->strip->made.out_row),
+		    y = image_of(e->g, s->node, v->elements);
 
-	conv.work_offset = s->work_offset;
+	maker.work_offset = s->work_offset;
 	reader.work_offset = s->work_offset + s->strip->reader_at;
 	qn_buf_puts(&e->run, "\t{\n");
 	put_places(e, s, &x, &rows, &y);
 	qn_buf_puts(&e->run, "\tqn_strip r = {0, 0, 0, 0, 0, 0};\n");
-	put_args(e, &conv, "a");
+	put_args(e, &maker, "a");
 	put_args(e, &reader, "b");
 	if (s->strip->between != NULL)
 		put_args(e, s->strip->between, "c");
-	put_turn(e, s->strip, c->out_h);
-	put_rows(e, s->strip, &conv, &x, &rows);
+	put_turn(e, s->strip);
+	put_rows(e, s->strip, &maker, &x, &rows);
 	put_window(e, &reader, v);
 	qn_buf_puts(&e->run, "\t}\n\t}\n");
 }

@@ -67,7 +67,7 @@ put_declined(qn_buf *b, const qn_plan *p, const qn_step *s, size_t width)
 	const qn_op_kernels *form = qn_op_kernels_of(p->g, qn_graph_node(p->g, s->core));
 	const char *const own = qn_step_function(p->g, s, b->arena);
 	const char *name = NULL, *why = NULL;
-	qn_step asked = s->strip != NULL ? *s->strip->conv : *s;
+	qn_step asked = s->strip != NULL ? *s->strip->maker : *s;
 
 	asked.args = asked.prepared;
 	qn_step_facts f = qn_step_facts_of(p->g, &asked);

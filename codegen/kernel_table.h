@@ -81,6 +81,7 @@ typedef struct qn_kernel {
 	bool narrow; /* of 16-bit values, with sums of 32 bits: its names are those of s16n */
 	bool reads_rows; /* of its operand only those of a window at a time; its arguments are qn_pool_args */
 	size_t rows;           /* where the arguments say how many row pointers it wants; 0: none */
+	bool shrinks;          /* its result may begin where an operand of larger elements does */
 	uint32_t in_place;     /* bit j: the result may lie where operand j of the same size lies */
 	uint32_t needs;        /* features of the target (target.h); 0: it is a plain one */
 	const qn_fused *fused; /* it does the work of a requantize; NULL: of the core node alone */

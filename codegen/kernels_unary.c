@@ -165,10 +165,11 @@ pack_shift(const qn_step_facts *f, qn_arena *a)
 	return s;
 }
 
-#define SHIFT(from)                                                                                \
+#define SHIFT(from, smaller)                                                                       \
 	{                                                                                          \
 		.name = "qn_shift_from_" #from "_q", .args = "qn_shift_args", QN_CODES_1,          \
-		.in_place = 1, .counts = 3, FROM(from), .fits = fits_shift, .pack = pack_shift     \
+		.in_place = 1, .counts = 3, FROM(from), .fits = fits_shift, .pack = pack_shift,    \
+		.shrinks = smaller                                                                 \
 	}
 #define REQUANTIZE(kernel, ...)                                                                    \
 	{                                                                                          \
@@ -198,9 +199,9 @@ pack_shift(const qn_step_facts *f, qn_arena *a)
 
 static const qn_kernel requantize[] = {
 	REQUANTIZE("qn_requantize_q", TO_ALL, .fits = fits_own),
-	SHIFT(s8),
-	SHIFT(u8),
-	SHIFT(s16),
+	SHIFT(s8, false),
+	SHIFT(u8, false),
+	SHIFT(s16, true),
 	REQUANTIZE("qn_requantize_from_s8_q", FROM(s8), .fits = fits_from),
 	REQUANTIZE("qn_requantize_from_u8_q", FROM(u8), .fits = fits_from),
 	REQUANTIZE("qn_requantize_from_s16_q", FROM(s16), .fits = fits_from),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strips.c - pools and convolutions that are computed with the convolution before them, a window of rows at a time.
+/* strips.c - pools and convolutions that are computed with the step before them, a window of rows at a time.
  *
  *   conv1 [28, 28, 8]   6272 bytes         rows 2 i and 2 i + 1   448 bytes
  *   silu  [28, 28, 8]                      the same rows, in place
  *   pool1 [14, 14, 8]                 --->  row i of pool1, for i from 0 to 13
  *
- * Any kernel makes some rows of its result: they are the result of a part of its operand, in which
- * padding stays where it was (runtime/kernels/strip.h).  Rows that the next window has too are kept.
+ * Any kernel of a convolution makes some rows of its result: they are the result of a part of its operand, in which
+ * padding stays where it was (runtime/kernels/strip.h).  Kernels of element-wise steps make any elements.  Rows that the next window has too are kept.
  * Larger results are in memory longer then, the convolution's operand and the reader's result at the
  * same time, so not all steps are joined that could be (strips_choose.c). */
 #include "codegen/strips.h"
@@ -57,7 +57,7 @@ qn_strip_parts(const qn_step *s, const qn_step *part[QN_STRIP_PARTS])
 		part[n++] = s;
 		return n;
 	}
-	part[n++] = s->strip->conv;
+	part[n++] = s->strip->maker;
 	if (s->strip->between != NULL)
 		part[n++] = s->strip->between;
 	part[n++] = s->strip->reader;
@@ -90,29 +90,39 @@ makes_rows(const qn_graph *g, const qn_step *s)
 	return true;
 }
 
-/* Whether a step computes the elements of any rows alone, in the place of what it reads. */
+/* Whether a step computes each element of its result from the one in the same place, so those of any rows alone. */
+static bool
+is_element_wise(const qn_graph *g, const qn_step *s)
+{
+	if (s->kernel == NULL || s->kernel->counts == 0 || s->nin != 1 || s->work > 0 ||
+	    s->strip != NULL)
+		return false;
+	const qn_type *x = qn_graph_node(g, s->in[0])->type, *y = qn_graph_node(g, s->node)->type;
+	return qn_type_count(x) == qn_type_count(y);
+}
+
+/* Whether an element-wise step may leave its result in the place of what it reads. */
 static bool
 is_between(const qn_graph *g, const qn_step *s)
 {
-	const qn_kernel *k = s->kernel;
-
-	if (k == NULL || k->counts == 0 || (k->in_place & 1) == 0 || s->nin != 1 || s->work > 0)
+	if (!is_element_wise(g, s))
 		return false;
-	const qn_type *x = qn_graph_node(g, s->in[0])->type, *y = qn_graph_node(g, s->node)->type;
-	return qn_elem_bytes(x->elem) == qn_elem_bytes(y->elem) && qn_type_bytes(x) == s->bytes;
+	const size_t from = qn_elem_bytes(qn_graph_node(g, s->in[0])->type->elem),
+		     to = qn_elem_bytes(qn_graph_node(g, s->node)->type->elem);
+	return from == to ? (s->kernel->in_place & 1) != 0 : from > to && s->kernel->shrinks;
 }
 
-/* Finds what to set in the arguments of the step between, whose result has h rows; false: its counts are not of
+/* Finds what to set in the arguments of an element-wise step, whose result has h rows; false: its counts are not of
  * rows, as where an axis has parameters for each row. */
 static bool
-count_rows(const qn_step *between, int32_t h, qn_strip_of *s)
+count_rows(const qn_step *step, int32_t h, qn_strip_of *s)
 {
-	const uint32_t last = between->kernel->counts - 1;
+	const uint32_t last = step->kernel->counts - 1;
 	uint32_t i = 0;
 
-	while (i < last && qn_kernel_int(between->args, i * sizeof(int32_t)) == 1)
+	while (i < last && qn_kernel_int(step->args, i * sizeof(int32_t)) == 1)
 		i++;
-	const int32_t n = qn_kernel_int(between->args, i * sizeof(int32_t));
+	const int32_t n = qn_kernel_int(step->args, i * sizeof(int32_t));
 	s->count = i;
 	s->each = n / h;
 	return (i == 0 || i == last) && n % h == 0;
@@ -148,6 +158,29 @@ find_windows(const qn_graph *g, const qn_step *s, qn_windows *out)
 	return true;
 }
 
+/* How a step makes the rows that the reader wants; false: it does not make rows by themselves. */
+static bool
+find_maker(const qn_graph *g, const qn_step *s, const qn_step *reader, qn_maker *out)
+{
+	if (is_element_wise(g, s)) {
+		const qn_pool_args *pool = reader->kernel->reads_rows ? reader->args : NULL;
+		const qn_conv2d_args *c = pool == NULL ? conv_args(reader) : NULL;
+		const int32_t h = pool != NULL ? pool->in_h : c->in_h,
+			      row = pool != NULL ? pool->in_w * pool->c : c->in_w * c->in_c;
+
+		*out = (qn_maker){
+			pool != NULL ? pool->batch : c->batch, h, row, h, row, 1, 1, 0, true};
+		return true;
+	}
+	if (!makes_rows(g, s) || s->kernel->fused == NULL || s->prepared == NULL)
+		return false;
+	const qn_conv2d_args *c = conv_args(s);
+
+	*out = (qn_maker){c->batch,    c->in_h,  c->in_w * c->in_c, c->out_h, c->out_w * c->out_c,
+			  c->stride_h, reach(c), c->pad_t,          false};
+	return true;
+}
+
 /* The rows of its operand that the reader wants at once. */
 static int32_t
 rows_for(const qn_windows *v, int32_t made)
@@ -167,12 +200,11 @@ want(const qn_step *s, void *args, const qn_strip *r, size_t *work)
 /* The working memory that both want for the rows of any window; false: a window has no rows, or some of
  * its rows depend on padding alone. */
 static bool
-measure(const qn_step *conv, const qn_step *reader, const qn_windows *v, qn_arena *a,
-	size_t work[2])
+measure(const qn_step *maker, const qn_maker *m, const qn_step *reader, const qn_windows *v,
+	qn_arena *a, size_t work[2])
 {
-	const qn_conv2d_args *c = conv_args(conv);
 	const bool convolves = reader->kernel->by_rows > 0;
-	void *args = qn_arena_copy(a, conv->args, conv->kernel->by_rows),
+	void *args = m->element_wise ? NULL : qn_arena_copy(a, maker->args, maker->kernel->by_rows),
 	     *other = convolves ? qn_arena_copy(a, reader->args, reader->kernel->by_rows) : NULL;
 	qn_strip r = {0};
 
@@ -181,8 +213,8 @@ measure(const qn_step *conv, const qn_step *reader, const qn_windows *v, qn_aren
 		const int32_t made = v->n - i < v->at_once ? v->n - i : v->at_once;
 		int8_t none = 0;
 
-		qn_strip_next(&r, i * v->stride - v->pad, rows_for(v, made), c->out_h, &none, 0);
-		qn_strip_operand(&r, c->in_h, c->stride_h, reach(c), c->pad_t);
+		qn_strip_next(&r, i * v->stride - v->pad, rows_for(v, made), m->out_h, &none, 0);
+		qn_strip_operand(&r, m->in_h, m->stride, m->reach, m->pad);
 		if (r.rows < 1)
 			return false;
 		if (convolves)
@@ -191,7 +223,8 @@ measure(const qn_step *conv, const qn_step *reader, const qn_windows *v, qn_aren
 			continue;
 		if (r.in_h < 1)
 			return false;
-		want(conv, args, &r, &work[0]);
+		if (args != NULL)
+			want(maker, args, &r, &work[0]);
 	}
 	return true;
 }
@@ -207,32 +240,36 @@ with_work(const qn_step *s, size_t work, qn_arena *a)
 
 /* The step that all are, between may be NULL; NULL when they cannot be one. */
 static const qn_strip_of *
-joined(const qn_plan *p, const qn_step *conv, const qn_step *between, const qn_step *reader,
+joined(const qn_plan *p, const qn_step *maker, const qn_step *between, const qn_step *reader,
        int32_t at_once, qn_arena *a)
 {
 	size_t work[2];
 	qn_windows v;
+	qn_maker m;
 
-	if (!makes_rows(p->g, conv) || conv->kernel->fused == NULL || conv->prepared == NULL ||
-	    !find_windows(p->g, reader, &v))
+	if (!find_windows(p->g, reader, &v) || !find_maker(p->g, maker, reader, &m))
 		return NULL;
-	const qn_conv2d_args *c = conv_args(conv);
 	v.at_once = at_once;
-	if (c->batch != 1 || rows_for(&v, at_once) >= c->out_h ||
-	    !measure(conv, reader, &v, a, work))
+	if (m.batch != 1 || rows_for(&v, at_once) >= m.out_h ||
+	    !measure(maker, &m, reader, &v, a, work))
 		return NULL;
 	qn_strip_of *s = QN_NEW(a, qn_strip_of, 1);
-	if (between != NULL && !count_rows(between, c->out_h, s))
+	const qn_step *each = m.element_wise ? maker : between;
+	if (each != NULL && !count_rows(each, m.out_h, s))
 		return NULL;
 	s->between = between != NULL ? with_work(between, 0, a) : NULL;
-	s->conv = with_work(conv, work[0], a);
+	s->maker = with_work(maker, work[0], a);
+	s->made = m;
 	s->reader = with_work(reader, work[1], a);
 	s->windows = v;
 	s->rows = rows_for(&v, at_once);
-	s->row_bytes = conv->bytes / (size_t)c->out_h;
+	s->row_bytes = (between != NULL ? between : maker)->bytes / (size_t)m.out_h;
+	s->rows_bytes = (size_t)s->rows * (maker->bytes / (size_t)m.out_h);
 	s->at = align_up(work[0]);
-	s->reader_at = s->at + align_up((size_t)s->rows * s->row_bytes);
-	return s;
+	s->reader_at = s->at + align_up(s->rows_bytes);
+	/* new rows begin after those that are kept, which may have smaller elements */
+	const size_t each_bytes = maker->bytes / (size_t)m.out_h / (size_t)m.out_row;
+	return s->row_bytes % each_bytes == 0 ? s : NULL;
 }
 
 /* The step with what `next` computes after it, whose value it then leaves. */
@@ -257,17 +294,16 @@ with_step(const qn_step *s, const qn_step *next, qn_arena *a)
 	return both;
 }
 
-/* The convolution's step leaves the reader's value; its epilogue is longer by the nodes of the others. */
+/* The first step leaves the reader's value; its epilogue is longer by the nodes of the others. */
 static qn_step
 join_steps(const qn_strip_of *s, qn_arena *a)
 {
-	qn_step all = *s->conv;
+	qn_step all = *s->maker;
 
 	if (s->between != NULL)
 		all = with_step(&all, s->between, a);
 	all = with_step(&all, s->reader, a);
-	all.work = s->reader->work > 0 ? s->reader_at + s->reader->work
-				       : s->at + (size_t)s->rows * s->row_bytes;
+	all.work = s->reader->work > 0 ? s->reader_at + s->reader->work : s->at + s->rows_bytes;
 	all.strip = s;
 	return all;
 }
@@ -283,17 +319,21 @@ step_before(const qn_plan *p, const uint32_t *step_of, const qn_step *s)
 static const qn_strip_of *
 strip_of(const qn_plan *p, const uint32_t *step_of, size_t i, const int32_t *join, qn_arena *a)
 {
-	const qn_step *conv = step_before(p, step_of, &p->step[i]), *between = NULL;
+	const qn_step *maker = step_before(p, step_of, &p->step[i]), *between = NULL;
 
-	if (conv != NULL && is_between(p->g, conv)) {
-		between = conv;
-		conv = step_before(p, step_of, between);
+	if (maker != NULL && is_between(p->g, maker)) {
+		const qn_step *before = step_before(p, step_of, maker);
+
+		if (before != NULL && makes_rows(p->g, before) && before->kernel->fused != NULL) {
+			between = maker;
+			maker = before;
+		}
 	}
-	if (conv == NULL || (join != NULL && join[conv->core] == 0))
+	if (maker == NULL || (join != NULL && join[maker->core] == 0))
 		return NULL;
 	const qn_strip_of *s =
-		joined(p, conv, between, &p->step[i], join != NULL ? join[conv->core] : 1, a);
-	if (s == NULL || readers(p, step_of, conv->node) != 1)
+		joined(p, maker, between, &p->step[i], join != NULL ? join[maker->core] : 1, a);
+	if (s == NULL || readers(p, step_of, maker->node) != 1)
 		return NULL;
 	return between == NULL || readers(p, step_of, between->node) == 1 ? s : NULL;
 }
@@ -310,7 +350,7 @@ qn_strips_join(qn_plan *p, const int32_t *join, qn_arena *a)
 
 		if (s == NULL)
 			continue;
-		gone[step_of[s->conv->node] - 1] = true;
+		gone[step_of[s->maker->node] - 1] = true;
 		if (s->between != NULL)
 			gone[step_of[s->between->node] - 1] = true;
 		p->step[i] = join_steps(s, a);
@@ -335,7 +375,7 @@ qn_strips_find(const qn_plan *p, bool convolutions, qn_joinable *out, qn_arena *
 
 		if (s == NULL)
 			continue;
-		out[s->conv->core] = (qn_joinable){s->windows.n, k->reads_rows, s->reader->in[0]};
+		out[s->maker->core] = (qn_joinable){s->windows.n, k->reads_rows, s->reader->in[0]};
 		n++;
 	}
 	return n;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strips.h - a pool or convolution computed with the convolution before it, of whose result only as many rows are
- * in memory as a window of the second one has.  A step between them whose results depend on one element each, such as
- * an activation function, is computed on these rows, in place. */
+/* strips.h - a pool or convolution computed with the step before it, of whose result only as many rows are in memory as
+ * a window of the second one has.  The first one is a convolution, or a step whose results depend on one element each,
+ * such as a change of storage.  A step of this kind between a convolution and its reader is computed on these rows, in
+ * place. */
 #ifndef QN_CODEGEN_STRIPS_H
 #define QN_CODEGEN_STRIPS_H
 
@@ -16,18 +17,29 @@ typedef struct qn_windows {
 	int32_t at_once;  /* rows that are made at once, of the last ones fewer */
 } qn_windows;
 
+/* How a step makes rows of its result from those of its operand: as windows, an element-wise step each from the same. */
+typedef struct qn_maker {
+	int32_t batch;
+	int32_t in_h, in_row, out_h, out_row; /* rows, and elements of each */
+	int32_t stride, reach, pad;
+	bool element_wise;
+} qn_maker;
+
 enum { QN_STRIP_PARTS = 3 };
 
 /* The steps that such a step is, as they would be alone, and where the rows lie. */
 typedef struct qn_strip_of {
-	const qn_step *conv, *reader;
-	const qn_step *between; /* its result is what the reader reads; NULL: that of conv is */
-	/* of the int32_t that the arguments of `between` begin with, the one that counts, and what it counts in a row */
+	const qn_step *maker, *reader;
+	const qn_step *between; /* its result is what the reader reads; NULL: that of maker is */
+	qn_maker made;
+	/* of the int32_t that the arguments of the element-wise step, the one between or the maker, begin with, the one that
+	 * counts, and what it counts in a row */
 	uint32_t count;
 	int32_t each;
 	qn_windows windows; /* of the reader */
 	int32_t rows;       /* of what the reader reads that are in memory */
 	size_t row_bytes;   /* of each */
+	size_t rows_bytes;  /* of all, as the maker leaves them, whose elements may be larger */
 	/* where in the step's working memory the rows lie, and what the reader's kernel wants */
 	size_t at, reader_at;
 } qn_strip_of;

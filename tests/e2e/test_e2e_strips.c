@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools and convolutions that are computed with the convolution before them, some rows at a time, give the
- * bytes that the interpreter gives: random ones of any windows, strides, padding and storage, many with a step between
- * that computes each element alone, with the kernels of every kind of target. */
+/* Pools and convolutions that are computed with the step before them, some rows at a time, give the bytes that the
+ * interpreter gives: random ones of any windows, strides, padding and storage, after a convolution, many with a step between
+ * that computes each element alone, or after such a step, with the kernels of every kind of target. */
 #include "tests/e2e/e2e.h"
+
+#include <math.h>
 
 #include "codegen/kernel_table.h"
 #include "codegen/schedule.h"
@@ -23,12 +25,27 @@ add_reader(maker *m, qn_id x)
 	return chance(m, 60) ? random_max_pool(m, x) : random_avg_pool(m, x);
 }
 
-/* A function of each value, limits, or another scale, of 8 bits maybe in the other storage. */
+/* Values of 8 bits as 16 bits, or the other way round, whose scale is a power of two apart. */
+static qn_id
+add_shift(maker *m, qn_id x)
+{
+	const double scale = ldexp(scale_of(m, x, 0), -(int)pick(m, 0, 7));
+
+	m->code =
+		m->code == QN_PLAIN_i16 ? chance(m, 50) ? QN_PLAIN_u8 : QN_PLAIN_i8 : QN_PLAIN_i16;
+	return add_op(
+		m, QN_OP_requantize, 1, &x, NULL,
+		qn_type_with_elem(&m->b->model.types, type_of(m, x), code_elem(m, scale, false)));
+}
+
+/* A function of each value, limits, or another scale or storage. */
 static qn_id
 add_between(maker *m, qn_id x)
 {
 	const qn_type *t = type_of(m, x);
 
+	if (chance(m, m->code == QN_PLAIN_i16 ? 60 : 20))
+		return add_shift(m, x);
 	if (chance(m, 40))
 		return random_unary(m, x);
 	if (chance(m, 30))
@@ -46,7 +63,9 @@ add_after(maker *m, qn_id x)
 {
 	if (chance(m, 15))
 		return random_channels(m, x);
-	return add_reader(m, chance(m, 50) ? add_between(m, x) : x);
+	if (chance(m, 20)) /* then the second one is the first step */
+		x = add_between(m, x);
+	return add_reader(m, x != 0 && chance(m, 50) ? add_between(m, x) : x);
 }
 
 /* A convolution and a reader of its result, twice where the first is large enough. */
@@ -91,8 +110,9 @@ build_net(builder *b, uint64_t seed)
 
 typedef struct strip_counts {
 	size_t pools, convolutions, kept; /* kept: rows, from a turn to the next */
-	size_t between, runs,
-		stored; /* of them: that count runs of channels; to the other storage */
+	size_t between, runs, stored,
+		shrunk; /* of them: that count runs of channels; to another storage; a smaller one */
+	size_t element_wise; /* first steps */
 } strip_counts;
 
 static void
@@ -100,6 +120,8 @@ count_between(const qn_graph *g, const qn_step *s, uint32_t count, strip_counts 
 {
 	n->between++;
 	n->runs += s->kernel->counts > 1 && count == 0;
+	n->shrunk += qn_elem_bytes(qn_graph_node(g, s->in[0])->type->elem) >
+		     qn_elem_bytes(qn_graph_node(g, s->node)->type->elem);
 	n->stored += qn_graph_node(g, s->in[0])->type->elem->plain !=
 		     qn_graph_node(g, s->node)->type->elem->plain;
 }
@@ -116,11 +138,12 @@ count_strips(builder *b, const qn_plan *p, strip_counts *n)
 		const bool convolves = qn_graph_node(p->g, s->reader->core)->op == QN_OP_conv2d;
 		n->pools += !convolves;
 		n->convolutions += convolves;
+		n->element_wise += s->made.element_wise;
 		n->kept += s->windows.stride < s->windows.reach;
 		if (s->between != NULL)
 			count_between(p->g, s->between, s->count, n);
 		print_message(
-			"%s with %s, %d at once%s%s\n", qn_step_function(p->g, s->conv, &b->arena),
+			"%s with %s, %d at once%s%s\n", qn_step_function(p->g, s->maker, &b->arena),
 			qn_step_function(p->g, s->reader, &b->arena), s->windows.at_once,
 			s->between != NULL ? " after " : "",
 			s->between != NULL ? qn_step_function(p->g, s->between, &b->arena) : "");
@@ -183,12 +206,16 @@ test_random(void **state)
 			build_end(&b);
 		}
 	}
-	print_message("%zu pools and %zu convolutions, %zu of them keep rows; %zu after another "
-		      "step, %zu of them by runs, %zu in another storage\n",
-		      n.pools, n.convolutions, n.kept, n.between, n.runs, n.stored);
+	print_message(
+		"%zu pools and %zu convolutions, %zu of them keep rows; %zu after another "
+		"step, %zu of them by runs, %zu in another storage, %zu in a smaller one; %zu "
+		"element-wise ones are first\n",
+		n.pools, n.convolutions, n.kept, n.between, n.runs, n.stored, n.shrunk,
+		n.element_wise);
 	assert_true(n.pools >= 2 * ntarget && n.convolutions >= 2 * ntarget && n.kept >= ntarget);
 	assert_true(n.between >= 2 * ntarget);
 	assert_true(ntarget == 1 || (n.runs > 0 && n.stored > 0));
+	assert_true(ntarget == 1 || (n.shrunk > 1 && n.element_wise > ntarget));
 }
 
 /* The begin of a block of EfficientNet, as it is compiled: of the 65536 bytes that the function makes, a few rows are
