@@ -365,13 +365,18 @@ balance(const qn_plan *fast, const qn_plan_opts *o, qn_arena *a, qn_arena *tmp,
 }
 
 qn_status
-qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *o, qn_arena *a, qn_plan **out)
+qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *opts, qn_arena *a,
+	     qn_plan **out)
 {
 	qn_arena *tmp = qn_arena_child(a);
 	const qn_declined *const *declined = NULL;
+	const size_t most = opts->target->most; /* of an object */
+	qn_plan_opts within = *opts, *o = &within;
 	qn_status status;
 
 	*out = NULL;
+	if (most > 0 && (o->max_arena == 0 || o->max_arena > most))
+		o->max_arena = most;
 	status = qn_plan_fast(g, name, o->target, a, out);
 	if (status == QN_OK && o->optimize == QN_OPTIMIZE_BALANCED)
 		status = balance(*out, o, a, tmp, &declined);
@@ -381,6 +386,8 @@ qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *o, qn_aren
 		status = qn_plan_with(*out, declined, a, out);
 	if (status == QN_OK)
 		status = qn_strips_choose(out, o, a);
+	if (status == QN_OK)
+		status = qn_plan_check_sizes(*out, a);
 	if (status == QN_OK)
 		(*out)->optimize = o->optimize;
 	qn_arena_release(tmp);

@@ -26,47 +26,66 @@ check_sizes(const qn_plan *p, const qn_emitter *e)
 	const size_t most = p->target->most;
 	qn_status status = QN_OK;
 
-	for (size_t i = 0; most > 0 && i < e->nconstant; i++)
+	for (size_t i = 0; i < e->nconstant; i++)
 		if (e->constant[i].value->bytes > most)
 			status = too_large(p, "", "constant", e->constant[i].note,
 					   e->constant[i].value->bytes);
-	for (size_t k = 0; most > 0 && k < p->g->ninput; k++) {
+	for (size_t k = 0; k < p->g->ninput; k++) {
 		const qn_node *n = qn_graph_node(p->g, p->g->input[k]);
 
 		if (qn_type_bytes(n->type) > most)
 			status = too_large(p, qn_node_place(p->g, n), "input", n->name,
 					   qn_type_bytes(n->type));
 	}
-	for (size_t i = 0; most > 0 && i < p->nstep; i++) {
+	for (size_t i = 0; i < p->nstep; i++) {
 		const qn_node *n = qn_graph_node(p->g, p->step[i].node);
 
 		if (p->step[i].bytes > most)
 			status = too_large(p, qn_node_place(p->g, n), "the result of node", n->name,
 					   p->step[i].bytes);
 	}
-	if (status == QN_OK && most > 0 && p->scratch_bytes > most)
+	if (status == QN_OK && p->scratch_bytes > most)
 		status = too_large(p, "", "the activation arena (scratch buffer) of", p->name,
 				   p->scratch_bytes);
 	return status;
 }
 
 /* Prints the steps once to learn which constants they mention. */
-static qn_status
+static void
+count_constants(qn_plan *plan, qn_emitter *e)
+{
+	for (size_t i = 0; i < plan->nstep; i++) {
+		const size_t before = e->constant_bytes;
+
+		qn_emit_step(e, i);
+		plan->step[i].constant_bytes = e->constant_bytes - before;
+	}
+	qn_emit_output_copies(e);
+	qn_emit_reset(e);
+	plan->weight_bytes = e->constant_bytes;
+}
+
+static void
 count_weights(qn_plan *plan, qn_arena *a)
 {
 	qn_arena *tmp = qn_arena_child(a);
 	qn_emitter e;
 
 	qn_emitter_init(&e, plan, tmp);
-	for (size_t i = 0; i < plan->nstep; i++) {
-		const size_t before = e.constant_bytes;
+	count_constants(plan, &e);
+	qn_arena_release(tmp);
+}
 
-		qn_emit_step(&e, i);
-		plan->step[i].constant_bytes = e.constant_bytes - before;
-	}
-	qn_emit_output_copies(&e);
-	qn_emit_reset(&e);
-	plan->weight_bytes = e.constant_bytes;
+qn_status
+qn_plan_check_sizes(qn_plan *plan, qn_arena *a)
+{
+	qn_emitter e;
+
+	if (plan->target->most == 0)
+		return QN_OK;
+	qn_arena *tmp = qn_arena_child(a);
+	qn_emitter_init(&e, plan, tmp);
+	count_constants(plan, &e);
 	const qn_status status = check_sizes(plan, &e);
 	qn_arena_release(tmp);
 	return status;
@@ -94,7 +113,8 @@ fill(qn_plan *plan, qn_arena *a)
 	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->declined, a, &plan->step,
 				&plan->nstep));
 	QN_TRY(place(plan, a));
-	return count_weights(plan, a);
+	count_weights(plan, a);
+	return QN_OK;
 }
 
 qn_status
@@ -164,5 +184,6 @@ qn_status
 qn_plan_strips(const qn_plan *like, const int32_t *join, qn_arena *a, qn_plan **out)
 {
 	QN_TRY(qn_plan_place_strips(like, join, a, out));
-	return count_weights(*out, a);
+	count_weights(*out, a);
+	return QN_OK;
 }

@@ -16,6 +16,9 @@ qn_status qn_plan_place_strips(const qn_plan *like, const int32_t *join, qn_aren
 			       qn_plan **out) QN_MUST_CHECK;
 qn_status qn_plan_strips(const qn_plan *like, const int32_t *join, qn_arena *a,
 			 qn_plan **out) QN_MUST_CHECK;
+/* Reports what is larger than an object of the target may be: constants, inputs, results of steps, the activation
+ * arena. */
+qn_status qn_plan_check_sizes(qn_plan *plan, qn_arena *a) QN_MUST_CHECK;
 
 /* The steps of all nodes that an output needs, in the order of the values that they leave; where
  * results lie is not set yet.  declined: as qn_plan has it.

@@ -202,13 +202,38 @@ just_fits(void **state)
 	build_end(&b);
 }
 
+/* A result of 51,200 bytes, of which a few rows are there at a time. */
+static void
+fits_in_rows(void **state)
+{
+	qn_attrs a = build_attrs(QN_OP_max_pool);
+	qn_plan *p;
+	builder b;
+
+	(void)state;
+	build_begin(&b, "net", 7);
+	const qn_id x = build_input(&b, "x", Q("1x40x40x2"));
+	const qn_id w = build_const(&b, "w", W("32x3x3x2"), -127, 127);
+	qn_attrs c = build_attrs(QN_OP_conv2d);
+	c.conv2d.padding = QN_PADDING_same;
+	qn_id y = build_op(&b, QN_OP_conv2d, "conv", IDS(x, w), &c, NULL);
+	y = build_op(&b, QN_OP_requantize, "q", IDS(y), NULL, Q("1x40x40x32"));
+	a.pool.kernel[0] = a.pool.kernel[1] = a.pool.stride[0] = a.pool.stride[1] = 4;
+	qn_graph_output(b.g, "y", build_op(&b, QN_OP_max_pool, "pool", IDS(y), &a, NULL));
+	build_check(&b, plan_for(&b, "avr", &p) == QN_OK);
+	assert_int_equal(p->nstep, 1);
+	assert_true(p->scratch_bytes < 8192);
+	build_end(&b);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copied),    cmocka_unit_test(beside),
-		cmocka_unit_test(varying),   cmocka_unit_test(own_pieces),
-		cmocka_unit_test(too_large), cmocka_unit_test(just_fits),
+		cmocka_unit_test(copied),       cmocka_unit_test(beside),
+		cmocka_unit_test(varying),      cmocka_unit_test(own_pieces),
+		cmocka_unit_test(too_large),    cmocka_unit_test(just_fits),
+		cmocka_unit_test(fits_in_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
