@@ -177,6 +177,9 @@ print(void *arg, qn_arena *scratch)
 	case QN_FORMAT_SUMMARY:
 		qn_summary_print(&b, c->m);
 		break;
+	case QN_FORMAT_SUMMARY_JSON:
+		qn_summary_print_json(&b, c->m);
+		break;
 	case QN_FORMAT_DOT:
 		qn_draw(&b, c->m);
 		break;
@@ -192,9 +195,10 @@ qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user)
 	model_call c = {.m = m, .format = format, .write = write, .user = user};
 
 	QN_TRY(QN_GIVEN(qn_model_ctx(m), write));
-	if ((int)format < 0 || (int)format > (int)QN_FORMAT_DOT)
+	if ((int)format < 0 || (int)format > (int)QN_FORMAT_SUMMARY_JSON)
 		return qn_report(m->env, QN_EUSAGE, "option.range", "format",
-				 "%d is not a qn_format (expected QN_FORMAT_IR to QN_FORMAT_DOT)",
+				 "%d is not a qn_format (expected QN_FORMAT_IR to "
+				 "QN_FORMAT_SUMMARY_JSON)",
 				 (int)format);
 	return qn_guard(qn_box(m)->ctx, print, &c);
 }

@@ -13,23 +13,6 @@
 #include "runtime/accumulator.h"
 #include "runtime/override.h"
 
-/* The type, and scale and zero point where there is one of each. */
-static void
-put_type(qn_json_out *o, const qn_graph *g, const qn_type *t, qn_buf *text)
-{
-	double scale = 1;
-	int64_t zp = 0;
-
-	text->n = 0;
-	qn_type_print(text, t);
-	qn_json_put_string(o, "type", qn_buf_str(text));
-	if (t->elem->kind != QN_ELEM_UNIFORM || t->elem->gran != QN_PER_TENSOR)
-		return;
-	qn_elem_param(&g->model->types, t->elem, 0, &scale, &zp);
-	qn_json_put_f64(o, "scale", scale);
-	qn_json_put_i64(o, "zero_point", zp);
-}
-
 /* prep: of an input, or NULL. */
 static void
 put_value(qn_json_out *o, const qn_graph *g, const char *name, const qn_type *t,
@@ -37,7 +20,7 @@ put_value(qn_json_out *o, const qn_graph *g, const char *name, const qn_type *t,
 {
 	qn_json_open(o, NULL, '{', QN_JSON_FLAT);
 	qn_json_put_string(o, "name", name);
-	put_type(o, g, t, text);
+	qn_summary_put_type(o, g, t, text);
 	qn_json_put_i64(o, "bytes", (int64_t)qn_type_bytes(t));
 	if (prep != NULL)
 		qn_json_put_prep(o, "preprocessing", prep);
@@ -82,7 +65,7 @@ put_step(qn_json_out *o, const qn_plan *p, const qn_step *s, qn_buf *text)
 	if (s->nepilogue > 0)
 		put_fused(o, p->g, s, text);
 	put_layers(o, p->g, s);
-	put_type(o, p->g, n->type, text);
+	qn_summary_put_type(o, p->g, n->type, text);
 	qn_arena *tmp = qn_arena_child(text->arena);
 	const char *kernel = qn_step_function(p->g, s, tmp);
 	if (kernel != NULL)

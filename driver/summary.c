@@ -2,6 +2,8 @@
 /* summary.c - sizes and counts of a model. */
 #include "driver/summary.h"
 
+#include <string.h>
+
 #include "calibrate/calibrate.h"
 #include "driver/context.h"
 #include "formats/json_graph.h"
@@ -72,16 +74,24 @@ qn_model_describe(const qn_model *m)
 }
 
 void
-qn_summary_kinds(qn_buf *b, const qn_model *m)
+qn_summary_count(const qn_model *m, size_t count[QN_NOP])
 {
-	size_t count[QN_NOP] = {0};
-	const char *sep = "";
-
+	memset(count, 0, QN_NOP * sizeof count[0]);
 	for (size_t i = 0; i < m->ngraph; i++)
 		for (qn_id id = 1; id < m->graph[i]->n; id++)
 			count[qn_graph_node(m->graph[i], id)->op]++;
+	count[QN_OP_input] = count[QN_OP_const] = 0;
+}
+
+void
+qn_summary_kinds(qn_buf *b, const qn_model *m)
+{
+	size_t count[QN_NOP];
+	const char *sep = "";
+
+	qn_summary_count(m, count);
 	for (qn_op op = 0; op < QN_NOP; op++) {
-		if (count[op] == 0 || op == QN_OP_input || op == QN_OP_const)
+		if (count[op] == 0)
 			continue;
 		qn_buff(b, "%s%s %zu", sep, qn_opinfo_get(op)->name, count[op]);
 		sep = ", ";

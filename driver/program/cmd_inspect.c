@@ -117,8 +117,12 @@ inspect(qn_ctx *ctx, const options *o)
 	if (status != QN_OK)
 		return status;
 	if (o->dot != NULL || o->svg != NULL)
-		return draw(ctx, m, o);
-	return qn_print(m, QN_FORMAT_SUMMARY, program_write_stdout, NULL);
+		status = draw(ctx, m, o);
+	if (status == QN_OK && o->json)
+		return qn_print(m, QN_FORMAT_SUMMARY_JSON, program_write_stdout, NULL);
+	if (status == QN_OK && o->dot == NULL && o->svg == NULL)
+		return qn_print(m, QN_FORMAT_SUMMARY, program_write_stdout, NULL);
+	return status;
 }
 
 int

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_supported.c - quern supported-ops: which operators have which implementations, which of ONNX and TFLite
- * are read; as text or as docs/supported-ops.md. */
+ * are read; as text, as docs/supported-ops.md, or as JSON (docs/quern-supported-ops.schema.json). */
 #include <stdio.h>
 #include <string.h>
 
+#include "json_values.h"
 #include "program.h"
 #include "quern/graph.h"
 
@@ -109,10 +110,70 @@ print_markdown(void)
 	print_sources("TFLite", true, &i);
 }
 
+static const char *
+json_bool(int v)
+{
+	return v ? "true" : "false";
+}
+
+/* The operators of a format, from row *i on; *i moves past them. */
+static void
+put_sources(const char *format, const char *key, size_t *i)
+{
+	const char *before = "";
+
+	printf(",\n  \"%s\": [", key);
+	for (size_t k = *i;; *i = k) {
+		const qn_source_op s = next_source(&k);
+
+		if (s.name == NULL || strcmp(s.format, format) != 0)
+			break;
+		printf("%s\n    {\"name\": ", before);
+		json_text(stdout, s.name);
+		if (s.domain[0] != '\0') {
+			printf(", \"domain\": ");
+			json_text(stdout, s.domain);
+		}
+		if (s.min > 0)
+			printf(", \"first\": %d", s.min);
+		if (s.max > 0)
+			printf(", \"last\": %d", s.max);
+		printf("}");
+		before = ",";
+	}
+	printf("\n  ]");
+}
+
+static void
+print_json(void)
+{
+	qn_op_support s;
+	size_t i = 0;
+
+	printf("{\"quern_supported_ops\": 1, \"version\": \"%s\",\n  \"ops\": [", qn_version());
+	for (size_t k = 0; (s = qn_supported_op(k)).name != NULL; k++)
+		printf("%s\n    {\"name\": \"%s\", \"float\": %s, \"int8\": %s, \"uint8\": %s, "
+		       "\"int16\": %s, \"emitted\": %s}",
+		       k > 0 ? "," : "", s.name, json_bool(s.float32), json_bool(s.int8),
+		       json_bool(s.uint8), json_bool(s.int16), json_bool(s.emitted));
+	printf("\n  ]");
+	put_sources("ONNX", "onnx", &i);
+	put_sources("TFLite", "tflite", &i);
+	printf("}\n");
+}
+
 int
 cmd_supported_ops(const options *o)
 {
-	if (o->markdown)
+	if (o->markdown && o->json) {
+		fprintf(stderr,
+			"quern supported-ops: --markdown prints the page of docs, --json JSON; "
+			"give one of them\n");
+		return QN_EUSAGE;
+	}
+	if (o->json)
+		print_json();
+	else if (o->markdown)
 		print_markdown();
 	else
 		print_text();

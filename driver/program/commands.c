@@ -163,14 +163,17 @@ const command command_rows[] = {
 	 "that is calibrated already is written as it is. A file with the extension .json or "
 	 ".encodings gets the parameters alone, as AIMET encodings.",
 	 "  quern export " DIGITS " " CALIB " -o digits.onnx", 1, 1, cmd_export},
-	{"inspect", CMD_INSPECT, "MODEL [--svg FILE.svg] [--dot FILE.dot]",
+	{"inspect", CMD_INSPECT, "MODEL [--json] [--svg FILE.svg] [--dot FILE.dot]",
 	 "show sizes, inputs, outputs and nodes of a model, or its graph as an image",
 	 "Prints the stage, inputs, outputs and sizes of a model of any stage, then one line for "
 	 "each "
-	 "node: its name, op, inputs, type, and multiplications (MACs).\n\n"
+	 "node: its name, op, inputs, type, and multiplications (MACs). --json prints the same for "
+	 "programs, with the shapes and bytes of inputs and outputs "
+	 "(docs/quern-inspect.schema.json).\n\n"
 	 "--svg needs Graphviz. Colors in the image: float values, quantized values, accumulators, "
 	 "casts, constants.",
 	 "  quern inspect " DIGITS "\n"
+	 "  quern inspect " DIGITS " --json >digits-facts.json\n"
 	 "  quern inspect " DIGITS " --svg digits.svg",
 	 1, 1, cmd_inspect},
 	{"match", CMD_MATCH, "MODEL PATTERN [options]",
@@ -242,20 +245,21 @@ const command command_rows[] = {
 	 "  quern tokens stories.gguf calib.npy\n"
 	 "  quern tokens stories.gguf --name story -o out",
 	 1, 2, cmd_tokens},
-	{"targets", CMD_GENERAL, "", "list the processors that compile --target knows",
+	{"targets", CMD_TARGETS, "[--json]", "list the processors that compile --target knows",
 	 "Prints the names and what their C uses. C for generic runs everywhere; C for another "
 	 "target computes the same bytes with its instructions, and runs anywhere with "
-	 "-DQN_PORTABLE, for tests on a host.",
+	 "-DQN_PORTABLE, for tests on a host. --json prints the list for programs "
+	 "(docs/quern-targets.schema.json).",
 	 "  quern compile " DIGITS " " CALIB " \\\n"
 	 "        --target cortex-m4 -o out",
 	 0, 0, cmd_targets},
-	{"supported-ops", CMD_SUPPORTED, "[--markdown]",
+	{"supported-ops", CMD_SUPPORTED, "[--markdown | --json]",
 	 "list the operators: their kernels, and what is read of ONNX and TFLite",
 	 "The first table says whether an op has a kernel for f32 values and for signed 8-bit, "
 	 "unsigned 8-bit and 16-bit quantized values, and whether it is emitted as C. It is "
 	 "followed by the operators of ONNX, with the versions of its operator set, and of TFLite "
 	 "that are read; an operator that is read may still have attributes that are refused, with "
-	 "a reason.",
+	 "a reason. --json prints the same for programs (docs/quern-supported-ops.schema.json).",
 	 "  quern supported-ops\n"
 	 "  quern supported-ops --markdown",
 	 0, 0, cmd_supported_ops},

@@ -106,7 +106,8 @@ enum {
 	CMD_CONVERT = 1 << 17,
 	CMD_QUANTIZE_TENSOR = 1 << 18,
 	CMD_TOKENS = 1 << 19,
-	CMD_GENERAL = 1 << 13 /* supported-ops; commands that have the general options alone */
+	CMD_TARGETS = 1 << 20,
+	CMD_GENERAL = 1 << 13 /* commands that have the general options alone */
 };
 
 /* Subjects, in the order in which --help prints them. */

@@ -304,6 +304,8 @@ const option_row option_rows[] = {
 		 "scales"},
 	{"--json", 0, GROUP_OUTPUT, CMD_EVAL | CMD_ANALYZE | CMD_VALIDATE, FLAG(json),
 	 .help = "print metrics and thresholds, what layers cost, or differences, as JSON"},
+	{"--json", 0, GROUP_OUTPUT, CMD_INSPECT | CMD_SUPPORTED | CMD_TARGETS, FLAG(json),
+	 .help = "print the same as JSON"},
 	{"--html", 0, GROUP_OUTPUT, CMD_ANALYZE | CMD_TUNE, TEXT(html), .value = "FILE.html",
 	 .help = "also write a page with charts and tables that sort; it loads nothing from "
 		 "elsewhere"},

@@ -145,7 +145,9 @@ typedef enum qn_format {
 	QN_FORMAT_JSON, /* JSON, all constants inside */
 	/* for people: inputs, outputs, sizes, nodes by operator, one line per node */
 	QN_FORMAT_SUMMARY,
-	QN_FORMAT_DOT /* graph view in the language of Graphviz */
+	QN_FORMAT_DOT, /* graph view in the language of Graphviz */
+	/* QN_FORMAT_SUMMARY as JSON (docs/quern-inspect.schema.json) */
+	QN_FORMAT_SUMMARY_JSON
 } qn_format;
 QN_API qn_status qn_print(qn_model *m, qn_format format, qn_write_fn *write, void *user);
 

@@ -8,6 +8,14 @@ E=$QUERN_SOURCE/examples/digits
 silent summary inspect "$E/digits.json"
 has_words summary stdout 'model        digits (float)|conv1 = conv2d image, conv1.w : tensor<1x8x8x16xf32>  9216 MACs'
 
+# As JSON: the same, also beside an image's file; docs/quern-inspect.schema.json is tested by unit-schema.
+silent json inspect "$E/digits.json" --json
+has_words json stdout '"model": "digits"|"stage": "float"|{"name": "conv1", "op": "conv2d", "inputs": ["image", "conv1.w"], "type": "tensor<1x8x8x16xf32>", "macs": 9216}'
+mv stdout alone
+silent json-dot inspect "$E/digits.json" --json --dot digits.dot
+cases=$((cases + 1))
+cmp -s alone stdout && [ -s digits.dot ] || fail json-dot 'other JSON, or no graph' stdout
+
 # Names that mean something to Graphviz, HTML or a shell.
 cat >odd.qir <<'END'
 model "a \"b\" <c> & $(d)"

@@ -53,4 +53,18 @@ fi
 run supported-ops
 cases=$((cases + 1))
 has_words text stdout 'conv2d|ONNX: operator|TFLite: operator|FULLY_CONNECTED'
+
+# So has the JSON (docs/quern-supported-ops.schema.json, tested by unit-schema).
+sed -n 's/^\([a-z0-9_]*\)  *\(yes\|-\)  *\(yes\|-\)  *\(yes\|-\)  *\(yes\|-\)  *\(yes\|-\)$/\1 \2 \3 \4 \5 \6/p
+/^ONNX/,$s/^\([A-Za-z0-9_.]*\)  *\([0-9]\)/\1 \2/p
+/^TFLite/,$s/^[A-Z0-9_]*$/&/p' stdout | grep . >rows
+run supported-ops --json
+cases=$((cases + 1))
+sed -n 's/"domain": "\([^"]*\)", //; s/^    {"name": "\([^"]*\)", "float": \(.*\)},*$/\1 \2/p; s/^    {"name": "\([A-Za-z0-9_]*\)"},*$/\1/p
+s/^    {"name": "\([^"]*\)", "first": \([0-9]*\)},*$/\1 \2 on/p; s/^    {"name": "\([^"]*\)", "first": \([0-9]*\), "last": \([0-9]*\)},*$/\1 \2 to \3/p' stdout |
+	sed 's/, "[a-z0-9]*": / /g; s/ true/ yes/g; s/ false/ -/g' >json
+sed 's/^[a-z_.]*\.\([A-Z]\)/\1/' rows >names
+diff names json >difference || fail json 'the text has other rows' difference
+[ "$(wc -l <json)" -gt 170 ] || fail json 'few rows' json
+usage both '--markdown|--json|give one of them' supported-ops --markdown --json
 finish

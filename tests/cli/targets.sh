@@ -7,6 +7,11 @@ E=$QUERN_SOURCE/examples/digits
 
 silent list targets
 has_words list stdout 'generic|cortex-m0plus|cortex-m4|DSP extension|rv32imc|aarch64-dotprod|SDOT'
+sed 's/  */|/' stdout >rows
+silent json targets --json
+cases=$((cases + 1))
+sed -n 's/^    {"name": "\([^"]*\)", "description": "\([^"]*\)"},*$/\1|\2/p' stdout | diff rows - >difference && [ -s rows ] ||
+	fail json 'the text has other rows' difference
 usage unknown "--target: invalid value 'm4' (expected generic, cortex-m0, cortex-m0plus|; did you mean 'cortex-m4'?" compile "$E/digits.json" --calib "$E/calib.npy" --target m4 -o out
 
 # Cores that execute the same instructions.

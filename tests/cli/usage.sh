@@ -26,7 +26,7 @@ has_words version stdout 'quern '
 silent 'help of inspect' inspect --help
 has_words 'help of inspect' stdout 'Prints the stage, inputs, outputs and sizes|Colors in the image'
 silent 'help of targets' targets --help
-grep -q '^usage: quern targets$' stdout || fail 'help of targets' "the usage ends with a space" stdout
+grep -q '^usage: quern targets \[--json\]$' stdout || fail 'help of targets' "the usage ends with a space" stdout
 usage no-command 'usage: quern'
 usage unknown-command "unknown command 'compil'; did you mean 'compile'?|quern --help" compil
 usage unknown-help "unknown command 'compil'" help compil

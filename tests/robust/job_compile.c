@@ -78,6 +78,8 @@ job_opt(qn_ctx *ctx, workshop *w)
 	if (status == QN_OK)
 		status = qn_print(m, QN_FORMAT_SUMMARY, swallow, &seen);
 	if (status == QN_OK)
+		status = qn_print(m, QN_FORMAT_SUMMARY_JSON, swallow, &seen);
+	if (status == QN_OK)
 		status = qn_save_text(m, job_path(w, "out/m.qir"));
 	return status == QN_OK ? qn_save(m, job_path(w, "out/m.json"), 1) : status;
 }

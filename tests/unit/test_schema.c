@@ -186,6 +186,109 @@ validation(void **state)
 	cJSON_Delete(v);
 }
 
+/* A network with an open dimension and a state. */
+static void
+write_stateful(void)
+{
+	char path[200];
+
+	(void)snprintf(path, sizeof path, "%s/s.qir", folder);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("model \"s\" stage float\n"
+	      "graph @main(%x: tensor<?x4xf32>, %h: tensor<1x4xf32> state) {\n"
+	      "  %y = relu %x\n"
+	      "  %n = tanh %h\n"
+	      "  return %y, %n as \"n\" to %h\n"
+	      "}\n",
+	      f);
+	assert_int_equal(fclose(f), 0);
+}
+
+/* Networks that are float, stateful, calibrated, and symbolic, whose scales are not known yet. */
+static void
+inspect(void **state)
+{
+	static const char file[] = "docs/quern-inspect.schema.json";
+
+	(void)state;
+	run("inspect examples/digits/digits.json --json >$1/i.json");
+	cJSON *v = result("i.json");
+	expect_valid(file, v);
+	const cJSON *in = cJSON_GetObjectItem(v, "inputs")->child;
+	assert_string_equal(cJSON_GetObjectItem(in, "name")->valuestring, "image");
+	assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(in, "shape")), 4);
+	assert_int_equal(cJSON_GetObjectItem(in, "bytes")->valueint, 8 * 8 * 4);
+	cJSON *kinds = cJSON_GetObjectItem(v, "kinds");
+	cJSON *nodes = cJSON_GetObjectItem(cJSON_GetObjectItem(v, "graphs")->child, "nodes");
+	int all = 0;
+	const cJSON *one;
+	cJSON_ArrayForEach(one, kinds) all += one->valueint;
+	assert_int_equal(all, cJSON_GetArraySize(nodes));
+	cJSON_AddNumberToObject(nodes->child, "other", 1);
+	expect_invalid(file, v, "additionalProperties: other");
+	cJSON_Delete(v);
+
+	write_stateful();
+	run("inspect $1/s.qir --json >$1/i.json");
+	v = result("i.json");
+	expect_valid(file, v);
+	in = cJSON_GetObjectItem(v, "inputs")->child;
+	assert_int_equal(cJSON_GetObjectItem(in, "shape")->child->valueint, -1);
+	assert_null(cJSON_GetObjectItem(in, "bytes"));
+	in = cJSON_GetObjectItem(v, "states")->child;
+	assert_string_equal(cJSON_GetObjectItem(in, "next")->valuestring, "n");
+	cJSON_Delete(v);
+	run("opt -q " DIGITS " --stop-after=bind -o $1/q.qir && "
+	    "\"$QUERN_BIN\" inspect $1/q.qir --json >$1/i.json");
+	v = result("i.json");
+	expect_valid(file, v);
+	assert_string_equal(cJSON_GetObjectItem(v, "stage")->valuestring, "calibrated");
+	size_t scales = 0;
+	nodes = cJSON_GetObjectItem(cJSON_GetObjectItem(v, "graphs")->child, "nodes");
+	cJSON_ArrayForEach(one, nodes) scales += cJSON_GetObjectItem(one, "scale") != NULL;
+	assert_true(scales > 0);
+	cJSON_Delete(v);
+	run("opt -q examples/digits/digits.json --stop-after=quantize -o $1/q.qir && "
+	    "\"$QUERN_BIN\" inspect $1/q.qir --json >$1/i.json");
+	v = result("i.json");
+	expect_valid(file, v);
+	cJSON_Delete(v);
+}
+
+static void
+targets(void **state)
+{
+	static const char file[] = "docs/quern-targets.schema.json";
+
+	(void)state;
+	run("targets --json >$1/t.json");
+	cJSON *v = result("t.json");
+	expect_valid(file, v);
+	cJSON *one = cJSON_GetObjectItem(v, "targets")->child;
+	assert_string_equal(cJSON_GetObjectItem(one, "name")->valuestring, "generic");
+	cJSON_DeleteItemFromObject(one, "description");
+	expect_invalid(file, v, "required: (element)");
+	cJSON_Delete(v);
+}
+
+static void
+supported_ops(void **state)
+{
+	static const char file[] = "docs/quern-supported-ops.schema.json";
+
+	(void)state;
+	run("supported-ops --json >$1/s.json");
+	cJSON *v = result("s.json");
+	expect_valid(file, v);
+	assert_true(cJSON_GetArraySize(cJSON_GetObjectItem(v, "ops")) > 100);
+	cJSON *tflite = cJSON_GetObjectItem(v, "tflite");
+	assert_true(cJSON_GetArraySize(tflite) > 50);
+	cJSON_AddNumberToObject(tflite->child, "first", 1);
+	expect_invalid(file, v, "additionalProperties: first");
+	cJSON_Delete(v);
+}
+
 static int
 set_up(void **state)
 {
@@ -207,8 +310,10 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(analyze),    cmocka_unit_test(report),     cmocka_unit_test(front),
-		cmocka_unit_test(statistics), cmocka_unit_test(validation),
+		cmocka_unit_test(analyze),    cmocka_unit_test(report),
+		cmocka_unit_test(front),      cmocka_unit_test(statistics),
+		cmocka_unit_test(validation), cmocka_unit_test(inspect),
+		cmocka_unit_test(targets),    cmocka_unit_test(supported_ops),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, clean_up);
