@@ -226,7 +226,8 @@ find_files(qn_arena *a, const char *path, const kind **k, qn_folder *out)
 	if (out->n + sounds.n == 0)
 		return qn_report(a->env, QN_EINVALID, "data.empty", path,
 				 "the folder and its subfolders have no file with the extension "
-				 ".png, .jpg, .jpeg, .pgm, .ppm, .pnm or .wav");
+				 ".png, .jpg, .jpeg, .pgm, .ppm, .pnm or .wav, and the folder has "
+				 "no input_0.pb of ONNX's test data");
 	*k = &kinds[sounds.n > 0];
 	if (sounds.n > 0)
 		*out = sounds;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* open.c - sources by file extension: .npy, .npz, .pb, .bin, .csv, and what calibrate/folder.c
+/* open.c - sources by file extension: .npy, .npz, .pb (or a folder of them), .bin, .csv, and what calibrate/folder.c
  * reads. */
 #include "calibrate/open.h"
 
@@ -39,7 +39,7 @@ add_tensor(opening *p, const qn_tensor *x, const char *place, const char *input)
 		return qn_report(
 			p->a->env, QN_EINVALID, "data.shape", place,
 			"a single number is not supported; dimension 0 of an array counts samples");
-	qn_source *s = qn_source_tensor(p->a, x, p->path);
+	qn_source *s = qn_source_tensor(p->a, x, place);
 	s->input = input;
 	return add(p, s);
 }
@@ -60,6 +60,18 @@ open_pb(opening *p)
 
 	QN_TRY(qn_pb_read(p->t, p->a, p->path, &x));
 	return add_tensor(p, x, p->path, NULL);
+}
+
+/* A folder of ONNX's test data, one tensor for each input in order. */
+static qn_status
+open_test_data(opening *p, size_t n)
+{
+	const char *path = qn_folder_test_data(p->a, p->path, p->index);
+	qn_tensor *x = NULL;
+
+	p->n = n;
+	QN_TRY(qn_pb_read(p->t, p->a, path, &x));
+	return add_tensor(p, x, path, NULL);
 }
 
 static qn_status
@@ -212,6 +224,10 @@ open_other(opening *p)
 	const char *data = NULL;
 	size_t n = 0;
 
+	if (qn_folder_is(p->path) && (n = qn_folder_count_test_data(p->a, p->path)) > 0) {
+		QN_TRY(check_options(p, false, false));
+		return open_test_data(p, n);
+	}
 	if (qn_folder_is(p->path) && !p->o->has_shape && !p->o->has_dtype)
 		return open_folder(p);
 	if (qn_folder_is(p->path))
@@ -225,7 +241,7 @@ open_other(opening *p)
 		"unknown kind of samples (expected .npy, .npz, .csv, .bin with --shape, .pb, "
 		".png, .jpg, .pgm, .ppm, .wav, .txt for a language model, or a folder of images, "
 		"audio "
-		"files or .bin)");
+		"files or .bin, or of test data: input_0.pb, input_1.pb …)");
 }
 
 qn_status

@@ -13,8 +13,8 @@ typedef struct qn_open_opts {
 	qn_prep prep;
 } qn_open_opts;
 
-/* Source `index` of a file or folder (docs/data.md), and how many there are: one, or those of an
- * .npz, which have names.  What it reads from lives as long as the arena.  Ids: data.format,
+/* Source `index` of a file or folder (docs/data.md), and how many there are: one, those of an
+ * .npz, which have names, or those of a folder of test data, in the order of the inputs.  What it reads from lives as long as the arena.  Ids: data.format,
  * data.shape-needed, data.option, data.size, data.empty, data.channels and those of the readers. */
 qn_status qn_source_open(qn_types *t, qn_arena *a, const char *path, const qn_open_opts *o,
 			 size_t index, size_t *n, const qn_source **out) QN_MUST_CHECK;

@@ -104,6 +104,11 @@ open_one(samples_call *c, size_t k, size_t *count)
 	if (o->input != NULL && *count == 1) {
 		s->input = qn_arena_str(&x->arena, o->input);
 		s->must = true;
+	} else if (o->input != NULL && s->input == NULL) {
+		return qn_report(&c->ctx->env, QN_EUSAGE, "data.option", x->name,
+				 "the folder has %zu tensors, one for each input in order; remove "
+				 "'%s=', or give the file of this input",
+				 *count, o->input);
 	} else if (o->input != NULL) {
 		return qn_report(
 			&c->ctx->env, QN_EUSAGE, "data.option", x->name,

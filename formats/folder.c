@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,6 +47,26 @@ qn_folder_is(const char *path)
 	struct stat st;
 
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+const char *
+qn_folder_test_data(qn_arena *a, const char *path, size_t k)
+{
+	char name[40];
+
+	(void)snprintf(name, sizeof name, "input_%zu.pb", k);
+	return qn_path_join(a, path, name);
+}
+
+size_t
+qn_folder_count_test_data(qn_arena *a, const char *path)
+{
+	struct stat st;
+	size_t n = 0;
+
+	while (stat(qn_folder_test_data(a, path, n), &st) == 0 && S_ISREG(st.st_mode))
+		n++;
+	return n;
 }
 
 /* Paths of the entries that are wanted (NULL: folders), sorted. */

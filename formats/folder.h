@@ -28,6 +28,12 @@ typedef bool qn_wanted_fn(const char *name);
 qn_status qn_folder_list(qn_arena *a, const char *path, qn_wanted_fn *wanted,
 			 qn_folder *out) QN_MUST_CHECK;
 
+/* The file "input_3.pb" of a folder, number 3. */
+const char *qn_folder_test_data(qn_arena *a, const char *path, size_t k);
+
+/* How many of them there are, without a gap from input_0.pb on: a folder of ONNX's test data. */
+size_t qn_folder_count_test_data(qn_arena *a, const char *path);
+
 /* Whether a path is a folder. */
 bool qn_folder_is(const char *path);
 

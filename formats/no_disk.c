@@ -46,6 +46,22 @@ qn_folder_is(const char *path)
 	return false;
 }
 
+const char *
+qn_folder_test_data(qn_arena *a, const char *path, size_t k)
+{
+	(void)a;
+	(void)k;
+	return path;
+}
+
+size_t
+qn_folder_count_test_data(qn_arena *a, const char *path)
+{
+	(void)a;
+	(void)path;
+	return 0;
+}
+
 qn_status
 qn_folder_list(qn_arena *a, const char *path, qn_wanted_fn *wanted, qn_folder *out)
 {

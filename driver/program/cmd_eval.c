@@ -6,7 +6,7 @@
 #include "eval.h"
 #include "quern/measure.h"
 
-enum { MAX_TOP = 16 };
+enum { MAX_TOP = 16, MOST_PATH = 4096 };
 
 /* What the command line gives. */
 typedef struct given {
@@ -82,6 +82,41 @@ judge_text(given *g)
 	g->measure.score = o->score != NULL ? o->score : "loss";
 }
 
+/* A file for each output, or a folder of ONNX's test data, which has one for each: output_0.pb … */
+static qn_status
+load_targets(qn_ctx *ctx, given *g)
+{
+	qn_status status = QN_OK;
+
+	for (int i = 0; i < g->o->ntarget; i++) {
+		const char *path = g->o->target[i];
+		char file[MOST_PATH];
+		size_t k = 0;
+
+		while (g->measure.ntarget < MAX_VALUES &&
+		       program_numbered(path, "output_", k, file, sizeof file)) {
+			note(&status, qn_array_load(ctx, file, &g->target[g->measure.ntarget++]));
+			k++;
+		}
+		if (k > 0)
+			continue;
+		if (program_is_folder(path)) {
+			fprintf(stderr,
+				"quern eval: --targets '%s': the folder has no output_0.pb of "
+				"ONNX's test data; give a file for each output\n",
+				path);
+			return QN_EUSAGE;
+		}
+		if (g->measure.ntarget == MAX_VALUES) {
+			fprintf(stderr, "quern eval: --targets: more than %d arrays\n",
+				(int)MAX_VALUES);
+			return QN_EUSAGE;
+		}
+		note(&status, qn_array_load(ctx, path, &g->target[g->measure.ntarget++]));
+	}
+	return status;
+}
+
 /* Loads all that is given, so that everything wrong is reported at once. */
 static qn_status
 load(qn_ctx *ctx, given *g)
@@ -98,8 +133,7 @@ load(qn_ctx *ctx, given *g)
 		note(&status, program_load_reference(ctx, o, &g->against));
 	if (status == QN_OK) /* else samples that could not be read would count as none */
 		status = program_check_used(o, &g->data, &g->calib);
-	for (int i = 0; i < o->ntarget; i++)
-		note(&status, qn_array_load(ctx, o->target[i], &g->target[i]));
+	note(&status, load_targets(ctx, g));
 	if (status == QN_OK && compares_with_float(g)) {
 		g->with_float = true;
 		status = program_load_model(ctx, o, &g->against);
@@ -109,7 +143,6 @@ load(qn_ctx *ctx, given *g)
 	judge_text(g);
 	g->measure.labels = g->labels;
 	g->measure.against = g->against;
-	g->measure.ntarget = (size_t)o->ntarget;
 	g->measure.target = g->target;
 	return status;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* folder.c - whether a folder is one of .bin files, which --shape is for: one of images beside
- * them on the same command line is not. */
+ * them on the same command line is not; files with numbers, as test data of ONNX has them. */
 #ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* opendir */
+#define _POSIX_C_SOURCE 200809L /* opendir, stat, access */
 #endif
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "program.h"
 
@@ -41,7 +43,23 @@ holds_bin(const char *path, int depth)
 }
 
 bool
+program_is_folder(const char *path)
+{
+	struct stat s;
+
+	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+bool
 program_holds_bin(const char *path)
 {
 	return holds_bin(path, 1);
+}
+
+bool
+program_numbered(const char *folder, const char *prefix, size_t k, char *out, size_t size)
+{
+	int n = snprintf(out, size, "%s/%s%zu.pb", folder, prefix, k);
+
+	return n > 0 && (size_t)n < size && access(out, F_OK) == 0;
 }

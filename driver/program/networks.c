@@ -4,16 +4,12 @@
  *   out/a.c, out/a.h, … out/b.c, …      as of each on its own, with shared kernels
  *   out/networks.c                      includes a.c and b.c
  *   out/networks.h                      includes a.h and b.h; NETWORKS_SCRATCH_BYTES is the larger need */
-#ifndef _POSIX_C_SOURCE
-#define _POSIX_C_SOURCE 200809L /* stat */
-#endif
 #include "networks.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { MOST_LINE = 512 }; /* bytes of text for each model and file; names have at most 64 */
 
@@ -27,14 +23,6 @@ same_name(const char *a, const char *b)
 	return *a == '\0' && *b == '\0';
 }
 
-static bool
-is_folder(const char *path)
-{
-	struct stat s;
-
-	return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
-}
-
 /* The argument that is a file or folder of samples, for which --calib was forgotten; NULL: none. */
 static const char *
 samples_among_models(const options *o)
@@ -43,7 +31,7 @@ samples_among_models(const options *o)
 					   ".png", ".jpg", ".pgm", ".ppm", ".wav"};
 
 	for (int i = 0; i < o->narg; i++) {
-		if (is_folder(o->arg[i]))
+		if (program_is_folder(o->arg[i]))
 			return o->arg[i];
 		for (size_t k = 0; k < sizeof ends / sizeof *ends; k++)
 			if (program_ends(o->arg[i], ends[k]))

@@ -13,9 +13,9 @@ const option_row option_rows[] = {
 	/* ---- calibration ---- */
 	{"--calib", 0, GROUP_CALIBRATION, QUANTIZING | CMD_TUNE, LIST(calib),
 	 .value = "[INPUT=]FILE",
-	 .help = "calibration data: .npy .npz .csv .bin .pb .png .jpg .pgm .ppm .wav or a folder; "
-		 "one "
-		 "for each input, in order or by name; .txt for a language model (.gguf)"},
+	 .help = "calibration data: .npy .npz .csv .bin .pb .png .jpg .pgm .ppm .wav or a folder "
+		 "of images, audio, or input_0.pb …; one for each input, in order or by name; "
+		 ".txt for a language model (.gguf)"},
 	{"--method", 0, GROUP_CALIBRATION, QUANTIZING | CMD_TUNE, TEXT(method),
 	 .value = "NAME[:PARAM=VALUE,…]", .name_of = qn_method_name,
 	 .names = "calibration methods, with their parameters and defaults",
@@ -71,8 +71,9 @@ const option_row option_rows[] = {
 		 "the last)"},
 	{"--against", 0, GROUP_EVALUATION, CMD_EVAL | CMD_TUNE, TEXT(against), .value = "MODEL",
 	 .help = "compare with the outputs of this model on the same samples"},
-	{"--targets", 0, GROUP_EVALUATION, CMD_EVAL, LIST(target), .value = "FILE.npy",
-	 .help = "compare with these values; one file for each output, in order"},
+	{"--targets", 0, GROUP_EVALUATION, CMD_EVAL, LIST(target), .value = "FILE",
+	 .help = "compare with these values: .npy or .pb, one file for each output in order, or a "
+		 "folder with output_0.pb …"},
 	{"--top-k", 0, GROUP_EVALUATION, CMD_EVAL, TEXT(top), .value = "K,…",
 	 .name_of = qn_metric_name, .names = "metrics", .name_help = qn_metric_help,
 	 .help = "accuracy among the K largest outputs (default: 1)"},

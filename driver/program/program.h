@@ -76,8 +76,11 @@ qn_status program_load_reference(qn_ctx *ctx, const options *o, qn_model **out);
 
 /* Whether a path has this ending after a name. */
 bool program_ends(const char *path, const char *end);
+bool program_is_folder(const char *path);
 /* Whether a folder, or one right in it, holds a .bin file. */
 bool program_holds_bin(const char *path);
+/* Whether a folder has the file PREFIXk.pb; its path is written to out, of size bytes. */
+bool program_numbered(const char *folder, const char *prefix, size_t k, char *out, size_t size);
 
 /* The folder of -o, and from which byte of its path on it was made here; 0: it was there. */
 typedef struct output_folder {

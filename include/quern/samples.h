@@ -67,9 +67,9 @@ typedef struct qn_data_opts {
 } qn_data_opts;
 
 /* Opens samples of a file or folder: .npy, .npz, .csv, .bin, .pb, images, audio, or a folder of
- * images or audio.  Images, audio and rows of a .csv are read when they are needed, any number of times;
+ * images or audio, or of ONNX's test data (input_0.pb, input_1.pb …).  Images, audio and rows of a .csv are read when they are needed, any number of times;
  * the files must not change until the array is freed.  An .npz gives an array for each of its
- * members: *n says how many, at most `most` (else QN_EUSAGE, data.count).  opts NULL: defaults.
+ * members, test data one for each of its inputs, in order: *n says how many, at most `most` (else QN_EUSAGE, data.count).  opts NULL: defaults.
  * On failure out holds nothing. */
 QN_API qn_status qn_samples_open(qn_ctx *ctx, const char *path, const qn_data_opts *opts,
 				 size_t most, qn_array **out, size_t *n);

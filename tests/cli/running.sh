@@ -334,4 +334,32 @@ good 'pb eval' eval half.qir --data x.pb --targets y.pb --max max-diff=0
 has_words 'pb eval' stdout 'max-diff     0'
 head -c 20 x.pb >cut.pb
 case_of pb-cut 1 pb.syntax 'cut.pb|ends within a field' run half.qir cut.pb
+# So is the folder of them: one for each input and output, in order; others in it are not looked at.
+cat >two.qir <<'END'
+model "two" stage float
+graph @main(%x: tensor<1x2xf32>, %s: tensor<1x2xf32>) {
+  %y = relu %x
+  %d = sub %y, %s
+  return %d, %y
+}
+END
+mkdir -p set/test_data_set_0 one
+cp x.pb set/test_data_set_0/input_0.pb
+cp y.pb set/test_data_set_0/input_1.pb
+printf '\012\002\003\002\020\001\112\030\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' >set/test_data_set_0/output_0.pb
+cp y.pb set/test_data_set_0/output_1.pb
+echo notes >set/test_data_set_0/input.txt
+good 'pb folder run' run two.qir set/test_data_set_0
+has_words 'pb folder run' stdout 'd : f32[3,2]|y : f32[3,2]'
+good 'pb folder eval' eval two.qir --data set/test_data_set_0/ --targets set/test_data_set_0 --max max-diff=0
+good 'pb folder calib' calibrate two.qir --calib set/test_data_set_0:scale=1
+cp x.pb one/input_0.pb
+good 'pb folder, several' run two.qir one y.pb
+case_of 'pb folder, few' 1 data.count 'arrays of samples: 1, inputs of the model: 2' run two.qir one
+case_of 'pb folder, named' 2 data.option "2 tensors, one for each input in order; remove 'x=', or give the file" run two.qir x=set/test_data_set_0
+good 'pb folder, named one' run half.qir x=one
+case_of 'pb folder, above' 1 data.empty 'no input_0.pb' run half.qir set
+usage 'pb folder, no output' "'one': the folder has no output_0.pb" eval half.qir --data one --targets one
+cp cut.pb set/test_data_set_0/input_1.pb
+case_of 'pb folder, cut' 1 pb.syntax 'test_data_set_0/input_1.pb' run two.qir set/test_data_set_0
 finish
