@@ -133,13 +133,13 @@ qn_bind_sources(const qn_graph *g, qn_arena *a, size_t n, const qn_source *const
 
 /* ---- types and shapes ---- */
 
-/* Dims of a sample from index *i on that are not 1. */
+/* Dims of a sample from index *i on that are not 1; -1 after the last. */
 static int64_t
 next_dim(const qn_type *t, int32_t *i)
 {
 	while (*i < t->rank && t->dim[*i] == 1)
 		++*i;
-	return *i < t->rank ? t->dim[(*i)++] : 0;
+	return *i < t->rank ? t->dim[(*i)++] : -1;
 }
 
 static bool
@@ -147,23 +147,16 @@ fits(const qn_type *want, const qn_type *have, qn_fit fit)
 {
 	int64_t wants = 1;
 	int64_t has = 1;
-	bool equal = have->rank == want->rank;
 
-	if (want->rank == 0) /* a number a sample */
-		return have->rank == 1;
-	if (want->dim[0] <= 0)
+	if (have->rank < 1 || (want->rank > 0 && want->dim[0] <= 0))
 		return false;
-	for (int32_t i = 1; equal && i < want->rank; i++)
-		equal = have->dim[i] == want->dim[i];
-	if (equal || (fit == QN_FIT_EXACT && have->rank != want->rank))
-		return equal;
 	if (fit != QN_FIT_COUNT) {
 		int32_t i = 1;
 		int32_t k = 1;
 		do {
 			wants = next_dim(want, &i);
 			has = next_dim(have, &k);
-		} while (wants == has && wants != 0);
+		} while (wants == has && wants >= 0);
 		return wants == has;
 	}
 	for (int32_t i = 1; i < want->rank; i++)
@@ -204,11 +197,7 @@ shape_hint(const qn_type *want, const qn_source *s)
 		       "x.transpose(0, 2, 3, 1))";
 	if (same_dims(want, 1, s->type, 0))
 		return "; this is one sample without dimension 0: add it (numpy: x[None])";
-	if (want->rank > 1 && dim[want->rank - 1] == 1 && s->type->rank == want->rank - 1 &&
-	    fits(want, s->type, QN_FIT_SQUEEZE))
-		return "; the last dimension, the channels, is missing: add it (numpy: x[..., "
-		       "None])";
-	if (fits(want, s->type, s->type->rank == 2 ? QN_FIT_COUNT : QN_FIT_SQUEEZE))
+	if (s->type->rank == 2 && fits(want, s->type, QN_FIT_COUNT))
 		return "; the number of elements is the same: save the samples in this shape "
 		       "(numpy: x.reshape)";
 	return "";
@@ -327,6 +316,24 @@ can_quantize(const qn_type *want, const qn_type *have)
 	return can;
 }
 
+/* The source with samples of the input's shape: the same elements, other dims of 1. */
+static const qn_source *
+shaped(qn_types *t, qn_arena *a, const qn_type *want, const qn_source *s)
+{
+	int64_t dim[QN_MAX_RANK] = {s->type->dim[0]};
+	qn_source *to;
+
+	if (want->rank < 2 || (s->type->rank == want->rank && same_dims(want, 1, s->type, 1)))
+		return s;
+	for (int32_t i = 1; i < want->rank; i++)
+		dim[i] = want->dim[i];
+	to = qn_arena_copy(a, s, sizeof *s);
+	to->type = qn_type_with_shape(t, s->type, want->rank, dim);
+	if (s->tensor != NULL)
+		to->tensor = qn_tensor_view(a, to->type, s->tensor->data);
+	return to;
+}
+
 /* The plain type of the elements must be that of the input's storage; other floats may replace f32, and
  * float values quantized values. */
 qn_status
@@ -338,8 +345,8 @@ qn_fit_source(const qn_graph *g, qn_arena *a, const qn_node *in, const qn_source
 	qn_plain have = s->type->elem->plain;
 	const bool real = qn_plain_table[have].is_float;
 
-	*out = s;
 	QN_TRY(check_shape(g, a, in, s));
+	*out = s = shaped(t, a, in->type, s);
 	if (real && can_quantize(in->type, s->type))
 		*out = qn_source_quantized(t, a, s, want);
 	else if (real && have != QN_PLAIN_f32 && want->plain == QN_PLAIN_f32)

@@ -257,7 +257,7 @@ qn_source_folder(qn_types *t, qn_arena *a, const char *path, bool channels_first
 	*s = (qn_source){
 		.type = qn_type_plain(t, k->rank == 3 ? pixel : QN_PLAIN_f32, k->rank + 1, dim),
 		.name = path,
-		.fit = k->rank == 2 ? QN_FIT_COUNT : QN_FIT_SQUEEZE,
+		.fit = k->rank == 2 ? QN_FIT_COUNT : QN_FIT_SHAPE,
 		.fetch = fetch_file,
 		.path = files.path,
 		.label = files.label,

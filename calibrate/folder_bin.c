@@ -53,7 +53,6 @@ qn_source_folder_bin(qn_types *t, qn_arena *a, const char *path, const qn_open_o
 	dim[0] = (int64_t)files.n;
 	*s = (qn_source){.type = qn_type_plain(t, plain, o->rank + 1, dim),
 			 .name = path,
-			 .fit = QN_FIT_EXACT,
 			 .fetch = fetch_bin,
 			 .path = files.path,
 			 .label = files.label,

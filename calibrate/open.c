@@ -172,7 +172,7 @@ open_csv(opening *p)
 	s->read_as = table_text(p->a, c);
 	if (p->o->has_shape) {
 		s->type = samples_type(p, QN_PLAIN_f32, c->rows);
-		s->fit = QN_FIT_EXACT;
+		s->fit = QN_FIT_SHAPE;
 		if (qn_type_count(s->type) != dim[0] * dim[1])
 			return qn_report(p->a->env, QN_EINVALID, "data.size", p->path,
 					 "a row has %zu numbers%s, but --shape says %zu",

@@ -12,9 +12,8 @@
 
 /* Which shapes of an input a source's samples fit. */
 typedef enum qn_fit {
-	QN_FIT_EXACT,   /* its own, or with dims of 1 at other places: [28,28,1] for [1,28,28] */
-	QN_FIT_SQUEEZE, /* those that differ in dims of 1 */
-	QN_FIT_COUNT    /* all of as many elements: the source knows no shape */
+	QN_FIT_SHAPE, /* its own, or one that differs in dims of 1: [28,28,1] for [28,28] */
+	QN_FIT_COUNT  /* all of as many elements: the source knows no shape */
 } qn_fit;
 
 typedef struct qn_source {

@@ -148,7 +148,9 @@ test_state(void **state)
 	} rows[] = {
 		{3, {8, 1, 3}, NULL},
 		{4, {4, 2, 1, 3}, NULL},
-		{4, {8, 1, 1, 3}, "data.shape"},
+		{4, {8, 1, 1, 3}, NULL},
+		{2, {8, 3}, NULL},
+		{4, {4, 1, 2, 3}, "data.shape"},
 		{3, {7, 1, 3}, "data.remainder"},
 		{3, {2, 1, 3}, "data.count"},
 	};
@@ -175,7 +177,7 @@ test_state(void **state)
 		if (rows[i].id != NULL) {
 			assert_int_equal(qn_run(m, 2, in, 0, 2, out), QN_EINVALID);
 			assert_string_equal(qn_diag_get(w->ctx, 0).id, rows[i].id);
-			if (i == 4)
+			if (i == 6)
 				assert_non_null(strstr(qn_diag_get(w->ctx, 0).message,
 						       "--input-value h=FILE.npy"));
 			qn_diag_clear(w->ctx);

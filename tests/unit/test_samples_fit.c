@@ -17,9 +17,23 @@ static const row rows[] = {
 	 "takes channels last: save the samples in this layout (numpy: x.transpose(0, 2, 3, 1)"},
 	{"tensor<1x4x5x3xf32>", "tensor<4x5x3xf32>", "data.shape",
 	 "one sample without dimension 0: add it (numpy: x[None])"},
-	{"tensor<1x4x5x1xf32>", "tensor<6x4x5xf32>", "data.shape", "numpy: x[..., None]"},
+	/* dims of 1 may be there or not, and at other places */
+	{"tensor<1x4x5x1xf32>", "tensor<6x4x5xf32>", NULL, NULL},
+	{"tensor<1x4x5xf32>", "tensor<6x4x5x1xf32>", NULL, NULL},
+	{"tensor<1x1x4x5xf32>", "tensor<6x4x5x1xf32>", NULL, NULL},
+	{"tensor<1x4x1x5xf32>", "tensor<6x4x5xf32>", NULL, NULL},
+	{"tensor<1x1xf32>", "tensor<6xf32>", NULL, NULL},
+	{"tensor<1xf32>", "tensor<6x1x1xf32>", NULL, NULL},
+	{"tensor<2x4x1xf32>", "tensor<6x4xf32>", NULL, NULL},
+	{"tensor<2x4x1xf32>", "tensor<5x4xf32>", "data.remainder", "batch of 2"},
+	{"tensor<1x1xf32>", "tensor<6x0xf32>", "data.shape", "must be equal"},
+	{"tensor<1x0x2xf32>", "tensor<6x0x3xf32>", "data.shape", "must be equal"},
+	{"tensor<1x4x5xf32>", "tensor<6x5x4xf32>", "data.shape", "must be equal"},
+	{"tensor<1x4x5xf32>", "tensor<6x4x5x2xf32>", "data.shape", "must be equal"},
+	{"tensor<1x4x5xf32>", "tensor<6x20x1xf32>", "data.shape", "must be equal"},
+	{"tensor<1x4x5xf32>", "tensor<4x5xf32>", "data.shape", "numpy: x[None]"},
 	{"tensor<1x4x5x1xf32>", "tensor<6x20xf32>", "data.shape", "numpy: x.reshape"},
-	{"tensor<1x1x20xf32>", "tensor<6x20x1xf32>", NULL, NULL}, /* dims of 1 may move */
+	{"tensor<1x1x20xf32>", "tensor<6x20x1xf32>", NULL, NULL},
 	{"tensor<1x1x20xf32>", "tensor<6x10x2xf32>", "data.shape", "the others must be equal"},
 	{"tensor<1x4x5x1xf32>", "tensor<6x4x6xf32>", "data.shape", "the others must be equal"},
 	{"tensor<1x3x4x5xf32>", "tensor<6x5x4x3xf32>", "data.shape",
@@ -50,6 +64,7 @@ static const row rows[] = {
 	{"tensor<1x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<4x2xi8>", NULL, NULL},
 	{"tensor<1x2x!quant.uniform<i8:f32:1, {0.5:3,0.25}>>", "tensor<4x2xf32>", NULL, NULL},
 	{"tensor<1x2x!quant.uniform<i8:f32:1, {0.5:3,0.25}>>", "tensor<4x2xf64>", NULL, NULL},
+	{"tensor<1x2x!quant.uniform<i8:f32:1, {0.5:3,0.25}>>", "tensor<4x1x2xf32>", NULL, NULL},
 	{"tensor<1x4x!quant.uniform<i8:f32:{1:2}, {{0.5,0.25}}>>", "tensor<4x4xf32>", NULL, NULL},
 	{"tensor<2x2x!quant.uniform<i8:f32:0, {0.5:3,0.25}>>", "tensor<4x2xf32>", "data.type",
 	 "save them in this type"},
@@ -73,7 +88,8 @@ static const row rows[] = {
 	 "save them in this type, if they are integers"},
 	{"tensor<1x?xf32>", "tensor<4x2xf32>", "data.dynamic", "give the input a static type"},
 	{"tensor<f32>", "tensor<4xf32>", NULL, NULL},
-	{"tensor<f32>", "tensor<4x1xf32>", "data.shape", "must be equal"},
+	{"tensor<f32>", "tensor<4x1xf32>", NULL, NULL},
+	{"tensor<f32>", "tensor<4x2xf32>", "data.shape", "must be equal"},
 	{"tensor<1x7x5xf32>", "tensor<6x7x2xf32>", "data.shape", "has shape [6,7,2], but input"},
 	{"tensor<1x7x5xf32>", "tensor<6x7x2xf32>", "data.shape", "has shape [1,7,5]: dimension 0"},
 };
@@ -125,10 +141,14 @@ test_order(void **state)
 	} kinds[] = {{"tensor<2x2xf32>", "tensor<6x2xf32>", 1, 0, 0},
 		     {"tensor<2x2xf32>", "tensor<6x2xf64>", 1, 0, 0},
 		     {"tensor<2x2xi32>", "tensor<6x2xi32>", 1, 0, 0},
+		     {"tensor<2x1x2xf32>", "tensor<6x2xf32>", 1, 0, 0},
+		     {"tensor<2x2xf32>", "tensor<6x2x1xf64>", 1, 0, 0},
 		     {"tensor<2x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<6x2xi8>", 1, 0, 0},
 		     {"tensor<2x2x!quant.uniform<i8:f32, 0.5:3>>", "tensor<6x2xf32>", 2, 3, 0},
 		     {"tensor<2x2x!quant.uniform<i8:f32:1, {0.5:3,0.25:3}>>", "tensor<6x2xf32>", 2,
-		      3, 4}};
+		      3, 4},
+		     {"tensor<2x2x!quant.uniform<i8:f32:1, {0.5:3,0.25:3}>>", "tensor<6x1x2xf32>",
+		      2, 3, 4}};
 	static const size_t order[] = {2, 0, 1, 2};
 	double v[12];
 
