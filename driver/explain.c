@@ -110,8 +110,24 @@ put_clipped(qn_buf *b, const qn_observer *o, const qn_finding *f)
 
 /* ---- the table ---- */
 
+enum { NAME_WIDTH = 20 }; /* of the first column, where all names are shorter */
+
+/* By how much the longest name moves the columns after it. */
+static size_t
+extra_width(const explanation *e)
+{
+	size_t width = NAME_WIDTH;
+
+	for (size_t i = 0; i < e->c->nwatch; i++) {
+		const size_t n = strlen("$") + strlen(e->stats->s->value[i].name) + 1;
+
+		width = n > width ? n : width;
+	}
+	return width - NAME_WIDTH;
+}
+
 static void
-put_row(qn_buf *b, const explanation *e, size_t i)
+put_row(qn_buf *b, const explanation *e, size_t i, size_t extra)
 {
 	const qn_statistics *s = e->stats->s;
 	const qn_observer *o = &s->value[i].o;
@@ -122,7 +138,8 @@ put_row(qn_buf *b, const explanation *e, size_t i)
 
 	qn_finding_params(&e->c->watch[i], f, &scale, &zp);
 	qn_buff(b, "$%s", s->value[i].name);
-	pad_to(b, begin, 20);
+	pad_to(b, begin, NAME_WIDTH + extra);
+	begin += extra;
 	put_real(b, f->lo);
 	qn_buf_puts(b, " to ");
 	put_real(b, f->hi);
@@ -158,8 +175,9 @@ put_table(qn_buf *b, const explanation *e)
 	static const struct {
 		const char *name;
 		size_t column;
-	} head[] = {{"value", 20},     {"range", 44},       {"scale", 56},    {"zero", 63},
-		    {"clipped %", 75}, {"smallest at", 91}, {"largest at", 0}};
+	} head[] = {{"value", NAME_WIDTH}, {"range", 44},       {"scale", 56},    {"zero", 63},
+		    {"clipped %", 75},     {"smallest at", 91}, {"largest at", 0}};
+	const size_t extra = extra_width(e);
 	size_t begin;
 
 	put_method(b, e->stats->s);
@@ -167,11 +185,11 @@ put_table(qn_buf *b, const explanation *e)
 	for (size_t i = 0; i < QN_COUNT(head); i++) {
 		qn_buf_puts(b, head[i].name);
 		if (head[i].column > 0)
-			pad_to(b, begin, head[i].column);
+			pad_to(b, begin, head[i].column + extra);
 	}
 	qn_buf_putc(b, '\n');
 	for (size_t i = 0; i < e->c->nwatch; i++)
-		put_row(b, e, i);
+		put_row(b, e, i, extra);
 }
 
 /* ---- one value ---- */

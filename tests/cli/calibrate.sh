@@ -223,6 +223,17 @@ E
 silent samples calibrate m.json --calib x.npy -q --explain x
 has_words samples stdout 'smallest     -10 in sample 0|largest      20 in sample 2|clipped      0 % of 12'
 
+# Columns begin under their titles, whatever the length of a name.
+sed 's|"y"|"functional_1/activation_3/Relu_1"|g' m.json >long.json
+silent 'long names' calibrate long.json --calib x.npy -q
+grep -qF 'functional_1/activation_3/Relu_1.x ' stdout || fail 'long names' 'no such value' stdout
+for table in stdout table; do
+	cases=$((cases + 1))
+	awk '/^value/ { at[1] = index($0, "range"); at[2] = index($0, "scale"); at[3] = index($0, "clipped"); at[4] = index($0, "smallest") }
+		/^\$/ { n++; for (k in at) if (substr($0, at[k] - 1, 1) != " " || substr($0, at[k], 1) == " ") bad = 1 }
+		END { exit bad || n == 0 }' $table || fail 'long names' 'a value is not under its title' $table
+done
+
 # samples that are files of their own are told by their names
 mkdir pictures
 for k in 1 2 3; do
