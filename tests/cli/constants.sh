@@ -45,4 +45,16 @@ cases=$((cases + 1))
 ! cc -std=c99 -U__BYTE_ORDER__ -c words/digits_weights.c -o unknown.o 2>stderr || fail unknown "the order of bytes is guessed"
 has_words order stderr 'QN_BIG_ENDIAN|--constants numbers'
 
+# The linker puts single constants elsewhere: the script of docs/emitted-code.md, without a memory of a board.
+if cc -Wl,--version 2>/dev/null | grep -q 'GNU ld' && command -v objdump >/dev/null; then
+	sed -n '/^SECTIONS$/,/^INSERT /p' "$QUERN_SOURCE/docs/emitted-code.md" | sed 's/ > EXTFLASH//' >some.ld
+	cases=$((cases + 1))
+	cc -std=c99 -fdata-sections -DDIGITS_SELFTEST_MAIN default/*.c -T some.ld -o some 2>stderr && ./some >stdout ||
+		fail some 'its self-test fails' stderr
+	moved=$(objdump -t some | sed -n 's/.*[[:space:]]\.extflash[[:space:]].* \(digits_.*\)/\1/p' | sort | tr '\n' ' ')
+	[ "$moved" = 'digits_conv2_w digits_dense_w ' ] || fail some "in .extflash: $moved" some.ld
+else
+	echo "skipped: the linker is not GNU ld; no constant was put elsewhere"
+fi
+
 finish
