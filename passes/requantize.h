@@ -28,7 +28,8 @@
  *   requantize_rescale.c    products with a number, and sums with a number of steps, as other parameters
  *   requantize_norm.c       a batch norm goes into quantized weights
  *   requantize_merge.c      pairs become one, or nothing
- *   requantize_constant.c   constants are quantized; weights make room for their bias */
+ *   requantize_constant.c   constants are quantized; weights make room for their bias
+ *   requantize_room.c       … and those that a file has quantized */
 #ifndef QN_PASSES_REQUANTIZE_H
 #define QN_PASSES_REQUANTIZE_H
 
@@ -192,6 +193,11 @@ qn_id qn_rqz_run_time_result(qn_rw *rw, const char *name, qn_id acc, const qn_rq
 /* Whether a requantize limits its results to less than its storage range. */
 bool qn_rqz_limits(const qn_rw *rw, qn_id id);
 
+/* The element type of weights with other scales, rounded to f32 in place, and no zero points; NULL after an error. */
+const qn_elem *qn_rqz_with_scales(qn_types *t, const qn_elem *w, double *scale);
+/* Constant weights in[1], quantized without zero points, with the scales along axis 0 raised where the sums of data
+ * in[0] have no room for the bias, a constant, float or dequantized; false after an error. */
+bool qn_rqz_make_room(qn_rw *rw, qn_id in[2], qn_id bias);
 /* g with weight scales raised where a bias would exceed 2^30; g itself where none does. */
 qn_status qn_rqz_raise_weight_scales(qn_model *m, qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 

@@ -321,6 +321,8 @@ qn_rqz_product(qn_rw *rw, const qn_match *m)
 					 "values without a zero point");
 	uint32_t nin = 2;
 	if (bias != 0 && d.values == 0) {
+		if (!qn_rqz_make_room(rw, in, bias))
+			return 0;
 		in[nin++] = qn_rqz_bias_of(rw, bias, qn_rw_node(rw, in[1])->type->dim[0],
 					   accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
 		if (in[2] == 0)
@@ -373,6 +375,8 @@ qn_rqz_bias(qn_rw *rw, const qn_match *m)
 		return shape == 0 || y == 0 ? y
 					    : reshaped(rw, name, y, n->type->rank, n->type->dim);
 	}
+	if (!qn_rqz_make_room(rw, in, n->in[1 - side]))
+		return 0;
 	in[2] = qn_rqz_bias_of(rw, n->in[1 - side], qn_rw_node(rw, in[1])->type->dim[0],
 			       accumulator(rw, elem_of(rw, in[0]), elem_of(rw, in[1])));
 	if (in[2] == 0)

@@ -5,8 +5,7 @@
  *   dense(x, quantize(w), quantize(b)), |b| over 2^30 in units of scale(x) * scale(w)[o]
  *                                                 ->  the same with scale(w)[o] raised until it is 2^30
  *
- * Weights that are quantized already keep their scale: a bias that then does not fit 32
- * bits is an error. */
+ * Those that are quantized already keep theirs, unless the bias would not fit (requantize_room.c). */
 #include <string.h>
 
 #include "ir/diag.h"
@@ -102,9 +101,8 @@ roomy_scales(const qn_graph *g, const qn_node *n, qn_arena *a)
 										      : NULL;
 }
 
-/* The element type of weights with other scales; NULL after an error. */
-static const qn_elem *
-with_scales(qn_types *t, const qn_elem *w, double *scale)
+const qn_elem *
+qn_rqz_with_scales(qn_types *t, const qn_elem *w, double *scale)
 {
 	const qn_params *params = NULL;
 	const qn_elem *made = NULL;
@@ -138,7 +136,7 @@ widen(qn_rw *rw, const qn_match *m)
 		return 0;
 	memcpy(in, acc->in, sizeof in);
 	const qn_elem *x = qn_rw_node(rw, in[0])->type->elem;
-	const qn_elem *w = with_scales(t, qn_rw_node(rw, in[1])->type->elem, scale);
+	const qn_elem *w = qn_rqz_with_scales(t, qn_rw_node(rw, in[1])->type->elem, scale);
 	qn_elem e = *qn_rw_node(rw, in[2])->type->elem;
 	if (w != NULL)
 		e.scale = qn_scale_op(t, QN_SCALE_MUL, x->scale, w->scale);
