@@ -160,6 +160,10 @@ int32_t qn_importer_ints(const qn_importer *im, qn_id x, int32_t most, int64_t *
  * number for "to the end". */
 int64_t qn_importer_near(int64_t v);
 
+/* The scale of a file as that of a type.  Converters give a channel whose weights are all 0 a scale of 0, and kernels
+ * multiply its sums by 0.  Types need a positive scale: this one leaves nothing of any sum. */
+double qn_importer_scale(double scale);
+
 const qn_type *qn_importer_type(const qn_importer *im, qn_id x);
 
 /* Compositions.  reshape: dims are known.  transpose: perm of the rank of x, x itself when it is the identity. */

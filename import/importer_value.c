@@ -79,6 +79,12 @@ qn_importer_i64(qn_importer *im, int64_t v)
 	return qn_importer_reshape(im, qn_importer_i64s(im, 1, &v), 0, NULL);
 }
 
+double
+qn_importer_scale(double scale)
+{
+	return scale == 0.0 ? 0x1p-100 : scale;
+}
+
 int64_t
 qn_importer_near(int64_t v)
 {

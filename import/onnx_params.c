@@ -52,7 +52,7 @@ granularity(qn_onnx *o, const qn_onnx_params *p, const qn_type *x, qn_elem *d, i
 	return s->rank == x->rank || refused(o, "the scales do not match the blocks") != NULL;
 }
 
-/* Scales and zero points into d; false after a report. */
+/* Scales and zero points into d; false after a report.  A scale of 0 stands for values of 0. */
 static bool
 numbers(qn_onnx *o, const qn_onnx_params *p, qn_elem *d)
 {
@@ -65,7 +65,7 @@ numbers(qn_onnx *o, const qn_onnx_params *p, qn_elem *d)
 	if (nz != n && nz != 1)
 		return refused(o, "one zero point per scale is needed") != NULL;
 	if (d->gran == QN_PER_TENSOR) {
-		d->scale = qn_scale_const(types, qn_tensor_f64(s, 0));
+		d->scale = qn_scale_const(types, qn_importer_scale(qn_tensor_f64(s, 0)));
 		d->zp = z != NULL ? qn_tensor_i64(z, 0) : 0;
 		return true;
 	}
@@ -74,7 +74,7 @@ numbers(qn_onnx *o, const qn_onnx_params *p, qn_elem *d)
 	double *scale = QN_NEW(o->im.scratch, double, (size_t)n);
 	int64_t *zp = QN_NEW(o->im.scratch, int64_t, (size_t)n);
 	for (int64_t i = 0; i < n; i++) {
-		scale[i] = qn_tensor_f64(s, i);
+		scale[i] = qn_importer_scale(qn_tensor_f64(s, i));
 		zp[i] = z != NULL ? qn_tensor_i64(z, nz == 1 ? 0 : i) : 0;
 	}
 	bool blocks = d->gran == QN_SUB_CHANNEL;

@@ -139,14 +139,6 @@ axis_of(const qn_tfl_tensor *t, int32_t axis, int64_t n)
 	return longer == 1 ? found : axis;
 }
 
-/* Converters give a channel whose weights are all 0 a scale of 0, and kernels multiply its sums by 0.  Types need a positive
- * scale: one that leaves nothing of any sum. */
-static double
-channel_scale(double scale)
-{
-	return scale == 0.0 ? 0x1p-100 : scale;
-}
-
 /* The vector of scales as the element's, the zero points as its; false after a report. */
 static bool
 scales(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *q, qn_elem *d, int32_t *axis)
@@ -174,7 +166,7 @@ scales(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *q, qn_elem *d, in
 	double *s = QN_NEW(f->im.scratch, double, scale.n);
 	int64_t *z = QN_NEW(f->im.scratch, int64_t, scale.n);
 	for (size_t i = 0; i < scale.n; i++) {
-		s[i] = channel_scale(qn_flat_real_at(&scale, i));
+		s[i] = qn_importer_scale(qn_flat_real_at(&scale, i));
 		z[i] = qn_flat_int_at(&zp, zp.n > 1 ? i : 0, QN_FLAT_I64);
 	}
 	if (qn_params_intern(types, t->name, NULL, scale.n, 1, NULL, s, z, &vec) != QN_OK)

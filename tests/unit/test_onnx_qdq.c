@@ -190,6 +190,31 @@ stored_pad_value(void)
 	return ends("r", 0.02, 128);
 }
 
+/* Channels of zeros, which pruning leaves, have a scale of 0, or one next to it, and a bias of floats or integers. */
+static double
+zero_channels(void)
+{
+	int8_t w[4 * 4 * 9] = {0};
+
+	image();
+	for (size_t i = 0; i < sizeof(w); i++)
+		w[i] = (int8_t)(i < 72 ? pick(-127, 127) : i < 108 ? 3 : 0);
+	onx_tensor(file, "w_q", ONX_INT8, "4,4,3,3", w, sizeof(w));
+	onx_floats(file, "w_s", "4", (const float[]){0.01f, 0.02f, 0, 1.2e-38f});
+	onx_int(file, "axis", 0);
+	onx_node(file, "DequantizeLinear", "w_q,w_s", "w");
+	onx_floats(file, "b", "4", (const float[]){0.5f, -0.25f, 1, -0.75f});
+	onx_list(file, "pads", 4, (const int64_t[]){1, 1, 1, 1});
+	onx_node(file, "Conv", "d,w,b", "c");
+	pair("c", "e", 0.05, ONX_UINT8, 120);
+	weights("v", "4,4,1,1", 0.01);
+	onx_tensor(file, "u_q", ONX_INT32, "4", (const int32_t[]){50, -20, 1, 0}, 16);
+	scalar("u_s", ONX_FLOAT, 0.0);
+	onx_node(file, "DequantizeLinear", "u_q,u_s", "u");
+	onx_node(file, "Conv", "e,v,u", "f");
+	return ends("f", 0.06, 128);
+}
+
 static const network networks[] = {
 	{"one_conv", one_conv},
 	{"residual", residual},
@@ -205,6 +230,7 @@ static const network networks[] = {
 	{"conv_sum", conv_sum},
 	{"constants", constants},
 	{"stored_pad_value", stored_pad_value},
+	{"zero_channels", zero_channels},
 };
 
 static void
