@@ -122,7 +122,7 @@ merge_transposes(qn_rw *rw, const qn_match *m)
 	return qn_ax_transpose(rw, qn_rw_name(rw, m->root), x->in[0], &p);
 }
 
-/* transpose(const), reshape(const) -> const */
+/* transpose(const), reshape(const), reverse(const) -> const */
 static qn_id
 fold_move(qn_rw *rw, const qn_match *m)
 {
@@ -145,6 +145,20 @@ fold_move(qn_rw *rw, const qn_match *m)
 	return moved;
 }
 
+/* Whether a reverse n turns the axis of these scales around. */
+static bool
+turns_scales(const qn_node *n, const qn_elem *e)
+{
+	const int64_t rank = n->type->rank;
+	bool turns = false;
+
+	if (n->op != QN_OP_reverse || !qn_elem_is_quant(e) || e->gran != QN_PER_AXIS)
+		return false;
+	for (int32_t k = 0; k < n->attr->axes.axes.n; k++)
+		turns = turns || (n->attr->axes.axes.v[k] + rank) % rank == e->axis[0];
+	return turns;
+}
+
 /* move(cast(const)) -> cast(move(const)): a constant that a cast follows is moved itself */
 static qn_id
 lift_from_cast(qn_rw *rw, const qn_match *m)
@@ -164,6 +178,8 @@ lift_from_cast(qn_rw *rw, const qn_match *m)
 	if (n->op == QN_OP_reshape && qn_elem_is_quant(from) && from->gran == QN_PER_AXIS &&
 	    qn_type_same_axis(qn_rw_node(rw, cast->in[0])->type, from->axis[0], n->type) < 0)
 		return qn_rw_decline(rw, "it merges or splits the axis of the scales");
+	if (turns_scales(n, from) || turns_scales(n, e))
+		return qn_rw_decline(rw, "it turns the axis of the scales around");
 	qn_id y = qn_rw_add(rw, n->op, qn_rw_name(rw, cast->in[0]), 1, cast->in, n->attr, NULL);
 	return qn_rw_add(rw, cast->op, qn_rw_name(rw, m->at[X]), 1, &y, cast->attr, n->type);
 }
@@ -327,8 +343,10 @@ merge_reshapes(qn_rw *rw, const qn_match *m)
 static const qn_rule sinking[] = {
 	{"fold-transpose", OF_CONST(transpose), fold_move},
 	{"fold-reshape", OF_CONST(reshape), fold_move},
+	{"fold-reverse", OF_CONST(reverse), fold_move},
 	{"lift-transpose", OF_CAST(transpose), lift_from_cast},
 	{"lift-reshape", OF_CAST(reshape), lift_from_cast},
+	{"lift-reverse", OF_CAST(reverse), lift_from_cast},
 	{"lift-transpose", OF_CLAMP(transpose), lift_from_cast},
 	{"lift-reshape", OF_CLAMP(reshape), lift_from_cast},
 	{"merge-transposes", OF_ANY(transpose), merge_transposes},

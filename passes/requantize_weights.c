@@ -117,7 +117,7 @@ groups_of(const qn_node *n)
 	case QN_OP_conv3d:
 		return n->attr->conv3d.groups;
 	case QN_OP_conv2d_transpose:
-		return n->attr->conv2d_transpose.groups == 1 ? 1 : 0;
+		return n->attr->conv2d_transpose.groups;
 	default:
 		return 0;
 	}

@@ -215,6 +215,43 @@ zero_channels(void)
 	return ends("f", 0.06, 128);
 }
 
+/* Transposed convolutions of weights of u8, of a channel each, and of three axes. */
+static double
+spread(void)
+{
+	uint8_t w[4 * 4];
+
+	image();
+	for (size_t i = 0; i < sizeof(w); i++)
+		w[i] = (uint8_t)pick(0, 255);
+	onx_tensor(file, "w_q", ONX_UINT8, "4,1,2,2", w, sizeof(w));
+	scalar("w_s", ONX_FLOAT, 0.01);
+	scalar("w_z", ONX_UINT8, 100);
+	onx_node(file, "DequantizeLinear", "w_q,w_s,w_z", "w");
+	onx_list(file, "strides", 2, (const int64_t[]){2, 2});
+	onx_int(file, "group", 4);
+	onx_node(file, "ConvTranspose", "d,w", "c");
+	return ends("c", 0.05, 128);
+}
+
+static double
+spread_volume(void)
+{
+	int8_t w[4 * 2 * 8];
+
+	onx_input(file, "x", ONX_FLOAT, "1,4,2,3,2");
+	pair("x", "d", 0.02, ONX_UINT8, 128);
+	for (size_t i = 0; i < sizeof(w); i++)
+		w[i] = (int8_t)pick(-127, 127);
+	onx_tensor(file, "w_q", ONX_INT8, "4,2,2,2,2", w, sizeof(w));
+	onx_floats(file, "w_s", "2", (const float[]){0.01f, 0.02f});
+	onx_int(file, "axis", 1);
+	onx_node(file, "DequantizeLinear", "w_q,w_s", "w");
+	onx_list(file, "strides", 3, (const int64_t[]){2, 2, 2});
+	onx_node(file, "ConvTranspose", "d,w", "c");
+	return ends("c", 0.05, 128);
+}
+
 static const network networks[] = {
 	{"one_conv", one_conv},
 	{"residual", residual},
@@ -231,6 +268,8 @@ static const network networks[] = {
 	{"constants", constants},
 	{"stored_pad_value", stored_pad_value},
 	{"zero_channels", zero_channels},
+	{"spread", spread},
+	{"spread_volume", spread_volume},
 };
 
 static void
