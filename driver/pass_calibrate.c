@@ -76,13 +76,13 @@ measure_opened(qn_pipeline *p, qn_dataset *data, const qn_calib_opts *calib, siz
 }
 
 /* A model that came quantized: only what it leaves open is calibrated.  What was bound in a round is
- * fixed in the next one; each round quantizes values that were in float. */
+ * fixed in the next one; each round quantizes values that were in float.  What samples do not make integer then stays
+ * alone in the list of legalize. */
 static qn_status
 calibrate_open(qn_pipeline *p)
 {
 	const qn_compile_opts *o = p->opts;
 	qn_requant_opts requant = qn_requant_opts_of(o);
-	qn_graph *before;
 	size_t npair, nsymbol, all;
 	bool stays;
 	qn_calib_opts calib;
@@ -95,7 +95,6 @@ calibrate_open(qn_pipeline *p)
 	QN_TRY(qn_calib_options(p->m, o, p->crc, p->scratch, &calib, &id));
 	QN_TRY(qn_calibration_data(p->m, o, p->scratch, &data));
 	calib.keep_fixed = true;
-	before = qn_model_entry(p->m);
 	QN_TRY(qn_open_written(p->m, &npair));
 	QN_TRY(measure_opened(p, data, &calib, npair));
 	all = npair;
@@ -111,11 +110,6 @@ calibrate_open(qn_pipeline *p)
 				 "would change nothing; remove it or dequantize the file and "
 				 "recalibrate it: --from-float");
 	if (all == 0) {
-		qn_warn_of_unused(p->m);
-		return QN_OK;
-	}
-	if (stays) { /* ranges did not help: legalize names what the file has */
-		qn_model_set_graph(p->m, before);
 		qn_warn_of_unused(p->m);
 		return QN_OK;
 	}

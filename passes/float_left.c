@@ -51,15 +51,15 @@ is_around(const qn_node *n)
 	       qn_opinfo_of(n)->behaviour == QN_EDGE;
 }
 
-/* Which nodes are listed first: ops with a float result; ops that read floats and give none, as a
- * comparison; what is around. */
-enum { OPS, READERS, AROUND, NLEVEL };
+/* Which nodes are listed first: ops with a float result, those before the others that no ranges would help; ops that
+ * read floats and give none, as a comparison; what is around. */
+enum { CAUSES, OPS, READERS, AROUND, NLEVEL };
 
 static int
 level(const qn_graph *g, const qn_node *n)
 {
 	if (stays(g, n))
-		return is_around(n) ? AROUND : OPS;
+		return is_around(n) ? AROUND : qn_left_is_cause(g, n) ? CAUSES : OPS;
 	return !is_around(n) && reads_float(g, n) ? READERS : NLEVEL;
 }
 
@@ -204,23 +204,6 @@ reason_of_move(const survey *s, qn_id id, const qn_node *n)
 			 "quantizes outputs";
 }
 
-/* The first operand, moved or not, that is stored with a scale for each block; NULL: none. */
-static const qn_node *
-in_blocks(const qn_graph *g, const qn_node *n)
-{
-	for (uint32_t i = 0; i < n->nin; i++) {
-		const qn_node *x = qn_graph_node(g, n->in[i]);
-
-		while (x->nin == 1 && x->op != QN_OP_dequantize && qn_rqz_moves(g, x))
-			x = qn_graph_node(g, x->in[0]);
-		const qn_node *q = x->op == QN_OP_dequantize ? qn_graph_node(g, x->in[0]) : NULL;
-
-		if (q != NULL && q->type->elem->gran == QN_SUB_CHANNEL)
-			return q;
-	}
-	return NULL;
-}
-
 static const char *
 reason_of_blocks(const qn_model *m, const qn_node *q)
 {
@@ -232,31 +215,6 @@ reason_of_blocks(const qn_model *m, const qn_node *q)
 			    "support; use weights with one scale per output channel and "
 			    "activations with one scale, or --from-float --calib SAMPLES",
 			    constant ? called->name : q->name);
-}
-
-/* Sums add what input channels give, which must have one scale: a product whose weights have scales along another axis
- * than the first, that of its output channels. */
-static const char *
-reason_of_weights(const qn_graph *g, const qn_node *n)
-{
-	int32_t axis = 0;
-
-	if (n->op != QN_OP_conv1d && n->op != QN_OP_conv2d && n->op != QN_OP_conv3d &&
-	    n->op != QN_OP_dense && n->op != QN_OP_conv2d_transpose)
-		return NULL;
-	const qn_node *w = qn_graph_node(g, n->in[1]);
-	for (; w->op == QN_OP_transpose; w = qn_graph_node(g, w->in[0]))
-		axis = (int32_t)w->attr->perm.perm.v[axis];
-	if (w->op != QN_OP_dequantize)
-		return NULL;
-	const qn_elem *e = qn_graph_node(g, w->in[0])->type->elem;
-	return e->gran != QN_PER_AXIS || e->axis[0] == axis
-		       ? NULL
-		       : "its weights have a scale for each input channel, or for each place of "
-			 "the "
-			 "window, which sums of integers cannot have; quantize them with one for "
-			 "each "
-			 "output channel, or recalibrate the model: --from-float --calib SAMPLES";
 }
 
 /* The reason, and the way out where the scheme is not the default one, which has patterns for most ops. */
@@ -279,14 +237,14 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 	const qn_node *quantize = reader(g, s->quantize[id]);
 	const char *lacks = qn_left_no_range(g, n, quantize != NULL);
 
-	const qn_node *blocks = in_blocks(g, n);
+	const qn_node *blocks = qn_left_in_blocks(g, n);
 
 	if (s->exact && qn_opinfo_of(n)->behaviour == QN_MEAN)
 		return "integer averages round, and --no-approx keeps such ops in float";
 	if (blocks != NULL)
 		return reason_of_blocks(g->model, blocks);
-	if (reason_of_weights(g, n) != NULL)
-		return reason_of_weights(g, n);
+	if (qn_left_weights(g, n) != NULL)
+		return qn_left_weights(g, n);
 	if (lacks != NULL)
 		return lacks;
 	if (!on_quantized(g, n))
@@ -309,7 +267,7 @@ reason_of_op(const survey *s, qn_id id, const qn_node *n)
 static const char *
 reason_of_reader(const survey *s, const qn_node *n)
 {
-	const qn_node *blocks = in_blocks(s->g, n), *before = real_operand(s, n);
+	const qn_node *blocks = qn_left_in_blocks(s->g, n), *before = real_operand(s, n);
 
 	if (blocks != NULL)
 		return reason_of_blocks(s->g->model, blocks);
@@ -374,7 +332,7 @@ qn_report_float(qn_model *m, const qn_graph *g, bool exact)
 	qn_status status = QN_OK;
 
 	s.exact = exact;
-	for (int listed = OPS; listed < NLEVEL && status == QN_OK; listed++)
+	for (int listed = CAUSES; listed < NLEVEL && (listed <= OPS || status == QN_OK); listed++)
 		for (qn_id id = 1; id < g->n; id++) {
 			const qn_node *n = qn_graph_node(g, id);
 

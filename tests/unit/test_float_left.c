@@ -44,6 +44,12 @@ static const struct {
 	 "  %v = dequantize %w\n  %s = dense %d, %v\n  %q = quantize %s : " Q(
 		 "2x3") "\n  return %q\n}\n",
 	 "dense 's'", "its weights have a scale for each input channel", false, false},
+	{"computed weights",
+	 "(%x: tensor<1x4x4x1x!quant.uniform<i8:f32, 0.1:3>>) {\n  %d = dequantize %x\n"
+	 "  %v = reshape %d {shape=[1,4,4,1]}\n  %s = conv2d %d, %v\n  %q = quantize %s : " Q(
+		 "1x1x1x1") "\n  return %q\n}\n",
+	 "conv2d 's'", "its weights are computed, and its integer arithmetic takes constant ones",
+	 false, false},
 	{"no range of an operand",
 	 "(" F ") {\n  %t = transpose %f {perm=[1,0]}\n  %s = exp %t\n  %q = quantize %s : " Q(
 		 "4x2") "\n  return %q\n}\n",
@@ -177,6 +183,27 @@ declined(void **state)
 	build_end(&b);
 }
 
+/* What no ranges would help is listed before what follows from it, which stands before it in the file. */
+static void
+causes_first(void **state)
+{
+	static const char text[] =
+		"model \"m\" stage calibrated\ngraph @main(" X ", " F ") {\n  %e = exp %f\n"
+		"  %d = dequantize %x\n  %i = const : tensor<2x4xi64> splat 0\n"
+		"  %s = scatter_elements %d, %i, %e {reduction=add}\n"
+		"  %q = quantize %s : " Q("2x4") "\n  return %q\n}\n";
+	const qn_requant_opts opts = {.require_int = true};
+	builder b;
+
+	(void)state;
+	build_parse(&b, text);
+	assert_int_equal(qn_requantize(&b.model, &opts), QN_EUNSUPPORTED);
+	assert_int_equal(b.diags.n, 2);
+	assert_non_null(strstr(b.diags.item[0].message, "scatter_elements 's'"));
+	assert_non_null(strstr(b.diags.item[1].message, "exp 'e'"));
+	build_end(&b);
+}
+
 /* Inputs and outputs are no reason: legalize makes those integer. */
 static void
 edges_pass(void **state)
@@ -200,6 +227,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_reason),
 		cmocka_unit_test(declined),
+		cmocka_unit_test(causes_first),
 		cmocka_unit_test(edges_pass),
 	};
 
