@@ -293,7 +293,11 @@ reason(const survey *s, qn_id id)
 				    "(--input-value %s=0), or end the model at an output (--cut)",
 				    qn_left_own_name(g, n));
 	if (n->op == QN_OP_const)
-		return "a float node reads it";
+		return s->other[id] != 0
+			       ? "a float node reads it"
+			       : "it is an output that has no range, as of infinite "
+				 "numbers; it is the same for all samples: leave it out of "
+				 "the model";
 	if (n->op == QN_OP_cast && !qn_left_is_float(qn_graph_node(g, n->in[0])->type))
 		return "it converts integers that no quantized values hold (2 or 4 bits, u64), or "
 		       "to "

@@ -102,8 +102,9 @@ static const qn_rule rules[] = {
 	{"identity", QN_P_OP(requantize, ROOT, QN_P_ARGS(QN_P_ANY(X))), qn_rqz_drop_identity},
 };
 
-/* What is left when the chains have ended in quantized values: moves that lead to outputs. */
+/* What is left when the chains have ended in quantized values: moves and constants that lead to outputs. */
 static const qn_rule ends[] = {
+	{"constant-output", QN_P_CONST(ROOT), qn_rqz_constant_output},
 	{"sink-dequantize", QN_P_CLASS(QN_SAME, ROOT), qn_rqz_sink},
 	{"sink-dequantize", QN_P_CLASS(QN_JOIN, ROOT), qn_rqz_sink},
 	{"sink-dequantize", QN_P_OP(get, ROOT, QN_P_ARGS(QN_P_OPN(split, X))), qn_rqz_sink},

@@ -56,7 +56,7 @@ typedef struct qn_rqz {
 		open; /* names of values that nothing quantizes; NULL: parameters are not to be filled in */
 	const qn_map *given; /* names of results whose parameters may be derived; NULL: of none */
 	bool derives;   /* they are: in a sweep of its own, when all that quantizes read is done */
-	qn_map last;    /* names of moves that lead to outputs alone */
+	qn_map last;    /* names of moves that lead to outputs alone, and of constants that are */
 	qn_map weights; /* names of constants that products have as weights */
 } qn_rqz;
 
@@ -222,7 +222,7 @@ qn_rule_fn qn_rqz_fold;
 qn_rule_fn qn_rqz_fold_integers;
 qn_rule_fn qn_rqz_product, qn_rqz_bias;
 qn_rule_fn qn_rqz_dynamic_values, qn_rqz_dynamic_bias, qn_rqz_dynamic_result;
-qn_rule_fn qn_rqz_sink;
+qn_rule_fn qn_rqz_sink, qn_rqz_constant_output;
 qn_rule_fn qn_rqz_fill, qn_rqz_wide_constant, qn_rqz_fill_weights, qn_rqz_widen, qn_rqz_gate,
 	qn_rqz_prefer, qn_rqz_derive;
 qn_rule_fn qn_rqz_batch_norm, qn_rqz_norm_parameters;

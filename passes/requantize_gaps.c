@@ -4,6 +4,7 @@
  *   mul(dequantize(x), const)                     the constant gets a range of its own
  *   conv2d(dequantize(x), const w)                weights get a scale for each output channel
  *   matmul(const a, dequantize(x))                a range, as for mul
+ *   return const                                  return dequantize(const), of 16 bits
  *
  * Sums and other values: requantize_sums.c. */
 #include <math.h>
@@ -268,4 +269,27 @@ qn_rqz_fill_weights(qn_rw *rw, const qn_match *m)
 	in[1] = qn_rqz_quantize(rw, in[1], e, name);
 	in[1] = qn_rw_add(rw, QN_OP_dequantize, name, 1, &in[1], NULL, NULL);
 	return again(rw, m->root, in);
+}
+
+/* const -> dequantize(const), where it is an output that nothing else reads */
+qn_id
+qn_rqz_constant_output(qn_rw *rw, const qn_match *m)
+{
+	const qn_rqz *s = qn_rw_user(rw);
+	qn_model *model = qn_rw_model(rw);
+	const char *name = qn_rw_name(rw, m->root);
+
+	if (!fills(rw) || !is_float_const(rw, m->root))
+		return qn_rw_decline(rw,
+				     "it is not a constant that a quantized file leaves in float");
+	if (name == NULL || qn_map_gets(&s->last, name) == NULL)
+		return qn_rw_decline(rw, "it is not an output alone");
+	const qn_id y = dequantized(rw, m->root, 16, true);
+	if (y == 0)
+		return qn_rw_decline(rw, "it has infinite numbers");
+	const qn_node *q = qn_rw_node(rw, qn_rw_node(rw, y)->in[0]);
+	const qn_id c = qn_rw_const(rw, name,
+				    qn_tensor_quantize(&model->types, model->arena,
+						       qn_rw_node(rw, m->root)->value, q->type));
+	return c != 0 ? qn_rw_add(rw, QN_OP_dequantize, name, 1, &c, NULL, NULL) : 0;
 }

@@ -128,18 +128,34 @@ qn_rqz_operand(qn_rw *rw, qn_id id)
 
 /* ---- what leads to outputs alone ---- */
 
+/* Whether quantized values are computed: other graphs have nothing to become integer with. */
+static bool
+computes_quantized(const qn_graph *g)
+{
+	for (qn_id id = 1; id < g->n; id++) {
+		const qn_node *n = qn_graph_node(g, id);
+
+		if (n->op != QN_OP_const && !n->type->is_tuple && qn_elem_is_quant(n->type->elem))
+			return true;
+	}
+	return false;
+}
+
 void
 qn_rqz_find_ends(qn_rqz *s, const qn_graph *g)
 {
 	qn_arena *a = g->model->scratch;
 	bool *read = QN_NEW(a, bool, g->n), *inside = QN_NEW(a, bool, g->n);
+	bool *output = QN_NEW(a, bool, g->n);
+	const bool quantized = computes_quantized(g);
 
 	qn_map_init(&s->last, a);
 	for (size_t i = 0; i < g->noutput; i++)
-		read[g->output[i].value] = true;
+		read[g->output[i].value] = output[g->output[i].value] = true;
 	for (qn_id id = g->n - 1; id > 0; id--) {
 		const qn_node *n = qn_graph_node(g, id);
-		const bool moves = qn_rqz_moves(g, n);
+		const bool moves =
+			n->op == QN_OP_const ? output[id] && quantized : qn_rqz_moves(g, n);
 		const bool ends = read[id] && !inside[id] && moves;
 
 		if (ends)

@@ -126,6 +126,9 @@ static const struct {
 	 "dequantize %x\n"
 	 "  %r = relu %d\n  return %r\n}\n",
 	 "relu 'r'", "an output that is not quantized", false, true},
+	{"infinite output",
+	 "(" X ") {\n  %r = relu %x\n  %c = const : tensor<2xf32> [inf, 1.0]\n  return %r, %c\n}\n",
+	 "const 'c'", "leave it out of the model", false, false},
 	{"output beside a far number",
 	 "(" X ") {\n  %d = dequantize %x\n"
 	 "  %p = pad %d {before=[0,1], after=[0,0], value=100000.0}\n  return %p\n}\n",
