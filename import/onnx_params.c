@@ -52,6 +52,19 @@ granularity(qn_onnx *o, const qn_onnx_params *p, const qn_type *x, qn_elem *d, i
 	return s->rank == x->rank || refused(o, "the scales do not match the blocks") != NULL;
 }
 
+/* Quantizers that measure a mask of -inf write an infinite scale. */
+static bool
+are_finite(qn_onnx *o, const qn_tensor *scale)
+{
+	if (qn_tensor_find_nonfinite(scale) < 0)
+		return true;
+	return refused(o,
+		       "a scale is infinite or no number, with which values are none either: the "
+		       "tool "
+		       "that quantized the file met infinite numbers there; quantize it again with "
+		       "finite ones, as -10000 for a mask of -inf, or without the node") != NULL;
+}
+
 /* Scales and zero points into d; false after a report.  A scale of 0 stands for values of 0. */
 static bool
 numbers(qn_onnx *o, const qn_onnx_params *p, qn_elem *d)
@@ -62,6 +75,8 @@ numbers(qn_onnx *o, const qn_onnx_params *p, qn_elem *d)
 	int64_t n = qn_type_count(s->type), nz = z != NULL ? qn_type_count(z->type) : n;
 	const qn_params *vec;
 
+	if (!are_finite(o, s))
+		return false;
 	if (nz != n && nz != 1)
 		return refused(o, "one zero point per scale is needed") != NULL;
 	if (d->gran == QN_PER_TENSOR) {
