@@ -2,7 +2,7 @@
 /* requantize_gaps.c - constants that a file of a quantized graph leaves without parameters.
  *
  *   mul(dequantize(x), const)                     the constant gets a range of its own
- *   conv2d(dequantize(x), const w)                weights get a scale for each output channel
+ *   conv2d(dequantize(x), const w)                weights get a scale for each output channel, exact if one is
  *   matmul(const a, dequantize(x))                a range, as for mul
  *   return const                                  return dequantize(const), of 16 bits
  *
@@ -10,6 +10,8 @@
 #include <math.h>
 
 #include "passes/requantize_gaps.h"
+
+enum { LEAST_ON_GRID = 4 }; /* weights other than 0: of fewer, multiples are chance */
 
 static void
 extremes(const qn_tensor *v, double *min, double *max)
@@ -179,7 +181,56 @@ channels_of(const qn_node *n, const qn_type *w)
 	return n->attr->matmul.transpose_b == 0 ? 1 : 0;
 }
 
-/* i8 along one axis, each scale from the largest value; NULL after an error. */
+/* The channel k of `count` of weights, of which every `each` elements lie together. */
+typedef struct channel {
+	const qn_tensor *w;
+	int64_t k, count, each;
+} channel;
+
+static double
+element(const channel *c, int64_t i)
+{
+	return qn_tensor_f64(c->w, (i / c->each * c->count + c->k) * c->each + i % c->each);
+}
+
+static bool
+is_on_grid(const channel *c, int64_t n, double step)
+{
+	for (int64_t i = 0; i < n; i++) {
+		const double v = element(c, i) / step;
+
+		if (!(fabs(v - rint(v)) < 0x1p-12))
+			return false;
+	}
+	return true;
+}
+
+/* The scale of a channel of largest absolute value `most`: training with quantized weights leaves whole multiples of a
+ * step, which are exact in a part of it.  The finest scale in which 127 steps suffice: the bias is rounded to one, times
+ * that of the data. */
+static double
+channel_scale(const channel *c, double most)
+{
+	const int64_t n = qn_type_count(c->w->type) / c->count;
+	int64_t different = 0;
+	double least = most;
+
+	for (int64_t i = 0; i < n; i++) {
+		const double v = fabs(element(c, i));
+
+		different += v != 0;
+		least = v != 0 && v < least ? v : least;
+	}
+	for (int k = 1; different >= LEAST_ON_GRID && k * most < 127.5 * least; k++) {
+		const double multiples = rint(most / least * k);
+
+		if (is_on_grid(c, n, least / k))
+			return most / (multiples * floor(127 / multiples));
+	}
+	return most / 127;
+}
+
+/* i8 along one axis, each scale that of a channel; NULL after an error. */
 static const qn_elem *
 weights_elem(qn_rw *rw, qn_id w, int32_t axis)
 {
@@ -200,7 +251,10 @@ weights_elem(qn_rw *rw, qn_id w, int32_t axis)
 		scale[k] = fmax(scale[k], fabs(qn_tensor_f64(n->value, i)));
 	}
 	for (int64_t k = 0; k < count; k++)
-		scale[k] = scale[k] < 0x1p-52 ? 1 : (double)(float)(scale[k] / 127);
+		scale[k] = scale[k] < 0x1p-52
+				   ? 1
+				   : (double)(float)channel_scale(
+					     &(channel){n->value, k, count, each}, scale[k]);
 	d.qmin = -127;
 	d.gran = QN_PER_AXIS;
 	d.naxis = 1;
