@@ -54,6 +54,8 @@ qn_onnx_binary(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		return;
 	if (n->arg == QN_OP_mul)
 		out[0] = qn_onnx_scaled_sum(o, n->in[0], n->in[1]);
+	if (out[0] == 0 && (n->arg == QN_OP_mul || n->arg == QN_OP_div))
+		out[0] = qn_onnx_written_pair(o, (qn_op)n->arg, n->in);
 	if (out[0] == 0)
 		out[0] = qn_importer_binary(&o->im, (qn_op)n->arg, n->in[0], second(o, n));
 	if (n->arg == QN_OP_mul)

@@ -42,6 +42,12 @@ qn_id qn_onnx_saturate(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain st
 /* Whether all nodes that read the graph's input `name` dequantize it, so that it may hold the float values. */
 bool qn_onnx_is_dequantized(const struct Onnx__GraphProto *g, const char *name);
 
+/* ---- quantization written out in float (onnx_written_pair.c) ---- */
+
+/* The value x rounded to a grid, where the product or quotient of in[] is the last of the operators that say so; 0: it
+ * is not. */
+qn_id qn_onnx_written_pair(qn_onnx *o, qn_op op, const qn_id in[2]);
+
 /* ---- integers without a scale (onnx_integers.c) ---- */
 
 /* Brings the operands in[] of a node to one reading, as the top of the file says; false after a report. */
