@@ -2,7 +2,7 @@
 /* strips.h - a pool or convolution computed with the step before it, of whose result only as many rows are in memory as
  * a window of the second one has.  The first one is a convolution, or a step whose results depend on one element each,
  * such as a change of storage.  A step of this kind between a convolution and its reader is computed on these rows, in
- * place. */
+ * their memory, also where its elements are smaller. */
 #ifndef QN_CODEGEN_STRIPS_H
 #define QN_CODEGEN_STRIPS_H
 

@@ -8,8 +8,9 @@
  * 64 bits for each value, and is computed by the slowest kernel.  Values of 8 bits less their zero point are values of 16
  * bits of the same scale, and those of 16 bits clamped to an 8-bit range are values of 8 bits, less the zero point.
  *
- * The second rule is for graphs that Quern quantized: multipliers of 64-bit sums have 15 bits (runtime/fixed.h), so that results
- * of 16 bits can differ by one from those of 32-bit sums, which a file may want.
+ * The second rule is for layers whose sums are no smaller than their data of 16 bits, and for graphs that Quern quantized:
+ * multipliers of 64-bit sums have 15 bits (runtime/fixed.h), so that results of 16 bits can differ by one from those of
+ * 32-bit sums, which a file may want.
  *
  * requires: an integer graph.   leaves: an integer graph. */
 #include <math.h>
@@ -96,14 +97,22 @@ has_sums(const qn_rw *rw, const qn_match *m, int bits)
 	       qn_rw_node(rw, m->root)->attr->requantize.align == 0;
 }
 
+/* The type of what the matched layer reads. */
+static const qn_type *
+data_of(const qn_rw *rw, const qn_match *m)
+{
+	return qn_rw_node(rw, qn_rw_node(rw, m->at[SUMS])->in[0])->type;
+}
+
 /* requantize(sums of i16): i8 */
 static qn_id
 narrow_result(qn_rw *rw, const qn_match *m)
 {
 	const qn_node *root = qn_rw_node(rw, m->root);
 
-	if (!is_stored_in(root->type, NARROW) || !has_sums(rw, m, WIDE_SUM))
-		return qn_rw_decline(rw, "it does not make 8 bits of sums of 64 bits");
+	if (!is_stored_in(root->type, NARROW) || !has_sums(rw, m, WIDE_SUM) ||
+	    !is_stored_in(data_of(rw, m), WIDE)) /* those of weights in blocks have 64 bits, too */
+		return qn_rw_decline(rw, "it does not make 8 bits of sums of 16 bits");
 	const qn_type *type = root->type;
 	qn_id y = widened(rw, qn_rw_derived_name(rw, m->root, "i16"), m->at[SUMS], root, 0);
 	return y != 0 ? qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, m->root), 1, &y, NULL, type)
@@ -172,6 +181,8 @@ widen_data(qn_rw *rw, const qn_match *m)
 	if (!qn_rw_model(rw)->quantized_here || !is_stored_in(root->type, WIDE) ||
 	    !has_sums(rw, m, SUM) || !is_layer(rw, sums))
 		return qn_rw_decline(rw, "it does not make 16 bits of a layer's sums of 32 bits");
+	if (SUM * qn_type_count(root->type) < WIDE * qn_type_count(data_of(rw, m)))
+		return qn_rw_decline(rw, "its data of 16 bits would be larger than its sums");
 	const qn_type *type = root->type;
 	const qn_attrs *attr = root->attr, *of_sums = sums->attr;
 	const qn_op op = sums->op;
