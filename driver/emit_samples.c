@@ -5,20 +5,10 @@
 #include "calibrate/lint.h"
 #include "driver/emit_impl.h"
 #include "driver/run.h"
+#include "ir/random.h"
 #include "runtime/interp.h"
 
 enum { MOST_INDEX = 127 }; /* of drawn integers that have no scale: tokens, indices */
-
-/* splitmix64 */
-static uint64_t
-next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
 
 /* n values for an input, one after the other along dimension 0. */
 static const qn_tensor *
@@ -37,8 +27,9 @@ draw(qn_types *t, const qn_type *want, size_t n, uint64_t *random, qn_arena *a)
 	const int64_t least = index ? 0 : e->qmin, most = index ? MOST_INDEX : e->qmax;
 
 	for (int64_t i = 0; i < qn_type_count(all); i++)
-		qn_store_i64(data, e->plain, i,
-			     least + (int64_t)(next_random(random) % (uint64_t)(most - least + 1)));
+		qn_store_i64(
+			data, e->plain, i,
+			least + (int64_t)(qn_random_next(random) % (uint64_t)(most - least + 1)));
 	return x;
 }
 

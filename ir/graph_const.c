@@ -7,6 +7,7 @@
  *                      little-endian
  *   rand 7             read only: from the seed: floats in [-1, 1), quantized values in their whole range */
 #include "ir/graph_text.h"
+#include "ir/random.h"
 
 #include <string.h>
 
@@ -163,17 +164,6 @@ read_bytes(qn_reader *r, const char *place, const qn_type *type, const qn_tensor
 	return true;
 }
 
-/* splitmix64 */
-static uint64_t
-next_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
 static void
 fill_random(const stored *s, void *data, int64_t n, uint64_t seed)
 {
@@ -187,7 +177,7 @@ fill_random(const stored *s, void *data, int64_t n, uint64_t seed)
 	uint64_t span = (uint64_t)s->max - (uint64_t)s->min + 1;
 
 	for (int64_t i = 0; i < n; i++) {
-		uint64_t u = next_random(&seed);
+		uint64_t u = qn_random_next(&seed);
 
 		if (s->real)
 			qn_store_f64(data, s->plain, i,

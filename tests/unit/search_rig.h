@@ -31,4 +31,19 @@ compile(rig *r, qn_compile_opts o)
 	return qn_compile(r->m, &o);
 }
 
+/* Quantizes a dense: its data and weights, with its sums. */
+static inline qn_id
+quantize_dense(void *user, qn_quantizing *q, const qn_match *m)
+{
+	const qn_graph *before = qn_quantizing_before(q);
+	const qn_id fc = qn_match_root(qn_quantizing_match(q));
+	const char *name = qn_value(before, fc).name;
+	qn_id in[2];
+
+	(void)user;
+	in[0] = qn_quantize_activation(q, qn_match_get(m, "x"), name, "x");
+	in[1] = qn_quantize_weights(q, qn_match_get(m, "w"), name, "w", -1);
+	return qn_dequantize(q, qn_quantizing_op(q, fc, "fc.acc", 2, in), name);
+}
+
 #endif

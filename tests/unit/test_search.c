@@ -163,26 +163,12 @@ test_limit(void **state)
 
 /* ---- from a callback ---- */
 
-static qn_id
-dense(void *user, qn_quantizing *q, const qn_match *m)
-{
-	const qn_graph *before = qn_quantizing_before(q);
-	const qn_id fc = qn_match_root(qn_quantizing_match(q));
-	const char *name = qn_value(before, fc).name;
-	qn_id in[2];
-
-	(void)user;
-	in[0] = qn_quantize_activation(q, qn_match_get(m, "x"), name, "x");
-	in[1] = qn_quantize_weights(q, qn_match_get(m, "w"), name, "w", -1);
-	return qn_dequantize(q, qn_quantizing_op(q, fc, "fc.acc", 2, in), name);
-}
-
 static qn_quantizer
 searching(qn_search *search)
 {
 	return (qn_quantizer){.name = "dense",
 			      .text = "dense(x, w=const)",
-			      .quantize = dense,
+			      .quantize = quantize_dense,
 			      .calibrate = qn_search_output,
 			      .user = search};
 }
@@ -290,7 +276,7 @@ test_statistics_of_callbacks(void **state)
 	mine.quantize = NULL;
 	assert_int_equal(qn_calibrate(r.m, &o, 0, 0, &s), QN_EUSAGE);
 	assert_string_equal(qn_diag_get(r.ctx, 1).id, "quantizer.register");
-	mine.quantize = dense;
+	mine.quantize = quantize_dense;
 	assert_int_equal(qn_calibrate(r.m, &o, 0, 0, &s), QN_OK);
 	qn_close(r.ctx);
 }

@@ -50,20 +50,6 @@ make(int steps)
 	return r;
 }
 
-static qn_id
-dense(void *user, qn_quantizing *q, const qn_match *m)
-{
-	const qn_graph *before = qn_quantizing_before(q);
-	const qn_id fc = qn_match_root(qn_quantizing_match(q));
-	const char *name = qn_value(before, fc).name;
-	qn_id in[2];
-
-	(void)user;
-	in[0] = qn_quantize_activation(q, qn_match_get(m, "x"), name, "x");
-	in[1] = qn_quantize_weights(q, qn_match_get(m, "w"), name, "w", -1);
-	return qn_dequantize(q, qn_quantizing_op(q, fc, "fc.acc", 2, in), name);
-}
-
 /* The extremes of all steps of all batches. */
 static qn_status
 extremes(void *user, qn_info *i)
@@ -128,7 +114,7 @@ with(qn_status (*fn)(void *, qn_info *), void *user)
 {
 	return (qn_quantizer){.name = "dense",
 			      .text = "dense(x, w=const)",
-			      .quantize = dense,
+			      .quantize = quantize_dense,
 			      .calibrate = fn,
 			      .user = user};
 }
