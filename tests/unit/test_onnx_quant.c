@@ -188,7 +188,7 @@ test_refused(void **state)
 	(void)rig_teardown(NULL), (void)rig_setup(NULL);
 	onnx_begin(13);
 	onnx_input("x", ONNX_FLOAT, DIMS(2, 3));
-	scale("s", INFINITY);
+	scale("s", HUGE_VAL);
 	onnx_node("", "QuantizeLinear", "x s", "y");
 	onnx_output("y");
 	onnx_fails("import.input", "a scale is infinite or no number");
