@@ -170,7 +170,7 @@ test_stays(void **state)
 		double lo, hi, factor;
 	} cases[] = {{"a limit between two", -3.5, 20, 1},
 		     {"another scale", 0, 15, 1.01},
-		     {"no range", 0, INFINITY, 1}};
+		     {"no range", 0, HUGE_VAL, 1}};
 
 	(void)state;
 	for (size_t i = 0; i < QN_COUNT(cases); i++) {
