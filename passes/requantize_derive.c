@@ -21,6 +21,7 @@ enum { MOST_NODES = 64, GRID_STEPS = 256 };
 typedef struct reach {
 	double lo, hi;
 	const qn_elem *grid;
+	const qn_elem *wide; /* the one of more than 8 bits that reaches farthest; NULL: none has */
 	bool odd, mean; /* mean: its integers are averages, rounded to a step of what they are of */
 	double step;    /* the smallest of quantized values that are moved; 0: none are */
 } reach;
@@ -42,12 +43,15 @@ of_params(const qn_types *t, const qn_elem *e, reach *r)
 	*r = (reach){.lo = (double)(e->qmin - zp) * scale,
 		     .hi = (double)(e->qmax - zp) * scale,
 		     .grid = e,
+		     .wide = e->bits > 8 ? e : NULL,
 		     .step = scale};
 }
 
 static void
 join(reach *r, const reach *x)
 {
+	if (r->wide == NULL || (x->wide != NULL && x->hi - x->lo > r->hi - r->lo))
+		r->wide = x->wide;
 	r->lo = fmin(r->lo, x->lo);
 	r->hi = fmax(r->hi, x->hi);
 	r->step = r->step == 0 || (x->step > 0 && x->step < r->step) ? x->step : r->step;
@@ -195,17 +199,16 @@ qn_rqz_derived(const qn_rw *rw, qn_id id, bool *exact)
 	if (!range_of(&w, id, &r))
 		return NULL;
 	const double most = fmax(fabs(r.lo), fabs(r.hi));
-	const bool wide = r.grid != NULL && r.grid->bits > 8;
-	if (r.step > 0 && most / INT16_MAX > r.step * (wide ? 2 : 0.5))
+	if (r.step > 0 && most / INT16_MAX > r.step * (r.wide != NULL ? 2 : 0.5))
 		return NULL; /* quantized values next to a number that dwarfs them */
-	if (wide && !r.odd) {
-		reach grid;
+	if (r.wide != NULL) {
+		reach wide;
 
-		of_params(t, r.grid, &grid);
-		if (r.lo >= grid.lo && r.hi <= grid.hi)
-			return r.grid;
+		of_params(t, r.wide, &wide);
+		if (r.lo >= wide.lo && r.hi <= wide.hi)
+			return r.wide; /* others are rounded to its steps, its own stay as they are */
 	}
-	if (r.grid != NULL && !r.odd && !wide) {
+	if (r.grid != NULL && !r.odd && r.wide == NULL) {
 		qn_elem_param(t, r.grid, 0, &scale, &zp);
 		*exact = most < (GRID_STEPS - 1) * scale;
 		return *exact ? qn_rqz_wide_elem(t, r.grid)
