@@ -40,4 +40,33 @@ for op in maximum minimum; do
 	done
 done
 
+# unread STAGE DATA: a loop that carries what no step reads.
+unread() {
+	cat <<END
+model "unread" stage $1 rounding even
+graph @main(%x: tensor<4x4xf32>) {
+  %q = quantize %x : tensor<4x4x!quant.uniform<i8:f32, 0.02>>
+  %d = dequantize %q
+  %zero = const : tensor<4xf32> splat 0.0
+  %i = loop {count=4}
+  %c = loop_carry %zero, %i
+  %s = loop_slice $2, %i
+  %n = add %s, %s
+  %e = loop_end %i, %n
+  %l = loop_last %n, %e
+  return %l
+}
+END
+}
+unread float %x | grep -v '%[qd] =' | sed 's/ rounding even//' >float.qir
+unread calibrated %d >calibrated.qir
+for options in '' '--calib x.npy' '--calib x.npy --solver on'; do
+	model=float.qir
+	[ -n "$options" ] || model=calibrated.qir
+	good "unread $options" compile -q $model $options --self-test 4 -o unread
+	good "unread $options integer" opt -q $model $options --stop-after legalize -o integer.qir
+	cases=$((cases + 1))
+	grep -q '= loop ' integer.qir && grep -q 'loop_end %i :' integer.qir || fail "unread $options" 'the loop is written out, or carries something' integer.qir
+done
+
 finish
