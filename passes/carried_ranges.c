@@ -15,7 +15,7 @@
 #include "ir/loops.h"
 #include "passes/requantize.h"
 
-enum { MOST_WORK = 1 << 22 }; /* nodes of all steps of a loop that are looked at */
+enum { MOST_WORK = 1 << 22 }; /* nodes of all steps of all loops that are looked at */
 
 typedef struct range {
 	bool known;
@@ -27,7 +27,8 @@ typedef struct ranges {
 	qn_types *types;
 	const qn_graph *g;
 	const qn_loops *loops;
-	range *of; /* by id */
+	range *of;     /* by id */
+	int64_t *work; /* nodes that may still be looked at, by the loops that follow too */
 } ranges;
 
 static range
@@ -61,6 +62,14 @@ static double
 smaller(double a, double b)
 {
 	return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
+/* Unknown where an end is not finite: a difference of two such is not a number, which fmin and fmax leave out. */
+static range
+finite(range r)
+{
+	r.known = r.known && isfinite(r.lo) && isfinite(r.hi);
+	return r;
 }
 
 static range
@@ -141,9 +150,12 @@ step(const ranges *s, const qn_loop *loop)
 	bool grows = false;
 	qn_id next;
 
-	for (qn_id id = loop->begin; id <= loop->last; id++)
-		if (qn_graph_node(s->g, id)->op != QN_OP_loop_carry)
-			s->of[id] = range_of(s, qn_graph_node(s->g, id));
+	for (qn_id id = loop->begin; id <= loop->last; id++) {
+		const qn_node *n = qn_graph_node(s->g, id);
+
+		if (n->op != QN_OP_loop_carry && n->op != QN_OP_const)
+			s->of[id] = finite(range_of(s, n));
+	}
 	for (qn_id id = loop->begin; id <= loop->last; id++) {
 		range *r = &s->of[id];
 
@@ -161,8 +173,9 @@ step(const ranges *s, const qn_loop *loop)
 static void
 run(const ranges *s, const qn_loop *loop)
 {
-	const int64_t most = MOST_WORK / (loop->last - loop->begin + 1);
+	const int64_t nodes = loop->last - loop->begin + 1;
 	bool grows = true;
+	int64_t t = 1;
 
 	for (qn_id id = loop->begin; id <= loop->last; id++) {
 		const qn_node *n = qn_graph_node(s->g, id);
@@ -171,11 +184,15 @@ run(const ranges *s, const qn_loop *loop)
 			return;
 		if (n->op == QN_OP_loop_carry)
 			s->of[id] = s->of[n->in[0]];
+		if (n->op == QN_OP_const)
+			s->of[id] = finite(range_of(s, n));
 	}
-	for (int64_t t = 1; t < loop->count && t < most && grows; t++)
+	for (; t < loop->count && *s->work >= nodes && grows; t++) {
 		grows = step(s, loop);
+		*s->work -= nodes;
+	}
 	for (qn_id id = loop->begin; id <= loop->last; id++)
-		if (qn_graph_node(s->g, id)->op == QN_OP_loop_carry && grows && most < loop->count)
+		if (qn_graph_node(s->g, id)->op == QN_OP_loop_carry && grows && t < loop->count)
 			s->of[id].known = false;
 	(void)step(s, loop); /* what leaves it */
 }
@@ -186,7 +203,8 @@ qn_carried_reach(qn_model *m, const qn_graph *g, const qn_loops *loops)
 {
 	const bool *multiplied = qn_rqz_find_multiplied(g, m->scratch);
 	const qn_elem **elem = QN_NEW(m->scratch, const qn_elem *, g->n);
-	const ranges s = {&m->types, g, loops, QN_NEW(m->scratch, range, g->n)};
+	int64_t work = MOST_WORK;
+	const ranges s = {&m->types, g, loops, QN_NEW(m->scratch, range, g->n), &work};
 
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
@@ -197,7 +215,7 @@ qn_carried_reach(qn_model *m, const qn_graph *g, const qn_loops *loops)
 			run(&s, loop);
 			id = loop->last;
 		} else {
-			s.of[id] = range_of(&s, n);
+			s.of[id] = finite(range_of(&s, n));
 		}
 	}
 	for (qn_id id = 1; id < g->n; id++) {

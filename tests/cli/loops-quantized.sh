@@ -69,4 +69,49 @@ for options in '' '--calib x.npy' '--calib x.npy --solver on'; do
 	grep -q '= loop ' integer.qir && grep -q 'loop_end %i :' integer.qir || fail "unread $options" 'the loop is written out, or carries something' integer.qir
 done
 
+# many LOOPS STEPS: sums.  The work on ranges has one limit for all loops; what is beyond it is not known, and such loops are written out.
+many() {
+	cat <<'END'
+model "many" stage calibrated rounding even
+graph @main(%x: tensor<4xf32>) {
+  %q = quantize %x : tensor<4x!quant.uniform<i8:f32, 0.02>>
+  %d = dequantize %q
+  %zero = const : tensor<4xf32> splat 0.0
+END
+	seq "$1" | sed "s/.*/  %i& = loop {count=$2}\n  %h& = loop_carry %zero, %i&\n  %n& = add %h&, %d\n  %e& = loop_end %i&, %n&\n  %y& = loop_last %n&, %e&/"
+	echo "  return $(seq "$1" | sed 's/^/%y/' | paste -sd,)"
+	echo '}'
+}
+many 300 900000 >many.qir
+QUERN_CLI_SECONDS=5 case_of many 5 limit.nodes '--import-limit' opt -q many.qir --stop-after requantize
+many 300 100 >many.qir
+silent 'many short' opt -q many.qir --stop-after requantize -o ranges.qir
+cases=$((cases + 1))
+[ "$(grep -c '= loop_carry .*<i16:' ranges.qir)" = 300 ] || fail 'many short' 'loops are written out' ranges.qir
+
+# 0 times what grows without end is not a number: nothing is known of it.
+cat >endless.qir <<'END'
+model "endless" stage calibrated rounding even
+graph @main(%x: tensor<4xf32>) {
+  %q = quantize %x : tensor<4x!quant.uniform<i8:f32, 0.02>>
+  %d = dequantize %q
+  %two = const : tensor<4xf32> splat 2.0
+  %zero = const : tensor<4xf32> splat 0.0
+  %large = const : tensor<4xf32> [-1e30, 1e30, -1e30, 1e30]
+  %i = loop {count=20}
+  %h = loop_carry %two, %i
+  %c = loop_carry %two, %i {index=1}
+  %n = mul %h, %large
+  %m = mul %h, %zero
+  %t = tanh %c
+  %e = loop_end %i, %n, %m
+  %y = loop_last %t, %e
+  %z = add %y, %d
+  return %z
+}
+END
+good endless opt -q endless.qir --passes=requantize
+cases=$((cases + 1))
+! grep -q '= loop_carry .*<i' stdout || fail endless 'what is carried has a range' stdout
+
 finish
