@@ -37,8 +37,9 @@ dequantized(qn_rw *rw, qn_id c, int bits, bool is_signed)
 	if (!(fabs(min) < 0x1p100 && fabs(max) < 0x1p100))
 		return 0;
 	qn_range_to_params(min, max, &d, bits > 8, &scale, &d.zp);
-	if (min >= max && max != 0) { /* value 1 or -1 */
-		scale = fabs(max);
+	if (min >= max &&
+	    max != 0) { /* value 1 or -1; in 16 bits large, as products are scaled down */
+		scale = bits > 8 ? fabs(max) / (1 << 14) : fabs(max);
 		d.zp = is_signed ? 0 : 128;
 	}
 	d.scale = qn_scale_const(t, scale);
@@ -64,14 +65,14 @@ gain(const qn_rw *rw, const qn_node *op, uint32_t other, double step)
 }
 
 /* 8 bits where they move the result by at most a quarter of a step, or are exact, else 16; so are all operands of a result
- * of 16 bits. */
+ * of 16 bits, but for lone numbers that are not factors. */
 static int
 bits_of(const qn_rw *rw, const qn_node *op, uint32_t i, const qn_elem *result)
 {
 	double min, max, step, lo, hi;
 
 	extremes(qn_rw_node(rw, op->in[i])->value, &min, &max);
-	if (min >= max)
+	if (min >= max && (op->op != QN_OP_mul || result->bits <= 8))
 		return 8;
 	if (result->bits > 8)
 		return 16;
