@@ -37,8 +37,8 @@ dequantized(qn_rw *rw, qn_id c, int bits, bool is_signed)
 	if (!(fabs(min) < 0x1p100 && fabs(max) < 0x1p100))
 		return 0;
 	qn_range_to_params(min, max, &d, bits > 8, &scale, &d.zp);
-	if (min >= max &&
-	    max != 0) { /* value 1 or -1; in 16 bits large, as products are scaled down */
+	/* value 1 or -1; in 16 bits large, as products are scaled down */
+	if (min >= max && max != 0) {
 		scale = bits > 8 ? fabs(max) / (1 << 14) : fabs(max);
 		d.zp = is_signed ? 0 : 128;
 	}
