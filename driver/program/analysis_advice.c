@@ -148,9 +148,8 @@ print_costs(const qn_emit_info *less, const qn_emit_info *more)
 	       more->weight_bytes, less->weight_bytes, more->scratch_bytes, less->scratch_bytes,
 	       (unsigned long long)more->instructions, (unsigned long long)less->instructions);
 	if (more->scratch_bytes > 2 * less->scratch_bytes)
-		printf("Where 16 bits begin and end, accumulators are stored: also try "
-		       "--activations "
-		       "i16, for all layers.\n");
+		printf("Values are stored twice where 16 bits begin and end: also try "
+		       "--activations i16, for all layers.\n");
 }
 
 static void

@@ -23,8 +23,8 @@ cases=$((cases + 1))
 { "${CC:-cc}" -O1 -DDIGITS_SELFTEST_MAIN -o mixed/selftest mixed/digits.c mixed/digits_weights.c mixed/digits_selftest.c && mixed/selftest; } >stdout 2>&1 ||
 	fail mixed-selftest "emitted C differs from the interpreter" stdout
 has_words mixed-selftest stdout 'passed (50 samples'
-for k in s64_s8 from_s16_s8; do
-	grep -q "qn_requantize_$k(" mixed/digits.c || fail mixed "no qn_requantize_$k"
+for k in requantize_from_s16_s8 shift_from_s8_s16 shift_from_s16_s8; do
+	grep -q "qn_$k(" mixed/digits.c || fail mixed "no qn_$k"
 done
 # weights in blocks, of all layers by options and of some by a recipe
 printf '{"rules": [{"name": "conv2", "weights": "i4 block 32"}, {"op": "dense", "weights": "int8 block 8"}, {"name": "pw*", "weights": "i2 block 8"}]}' >blocks.json
