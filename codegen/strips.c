@@ -280,7 +280,8 @@ with_step(const qn_step *s, const qn_step *next, qn_arena *a)
 	qn_epilogue *epilogue = QN_NEW(a, qn_epilogue, s->nepilogue + 1 + next->nepilogue);
 	qn_id *in = QN_NEW(a, qn_id, s->nin + next->nin);
 
-	memcpy(epilogue, s->epilogue, s->nepilogue * sizeof(*epilogue));
+	if (s->nepilogue > 0)
+		memcpy(epilogue, s->epilogue, s->nepilogue * sizeof(*epilogue));
 	epilogue[both.nepilogue++] = (qn_epilogue){next->core, next->prepared};
 	for (uint32_t i = 0; i < next->nepilogue; i++)
 		epilogue[both.nepilogue++] = next->epilogue[i];
