@@ -59,7 +59,7 @@ are_finite(qn_onnx *o, const qn_tensor *scale)
 	if (qn_tensor_find_nonfinite(scale) < 0)
 		return true;
 	return refused(o,
-		       "a scale is infinite or no number, with which values are none either: the "
+		       "a scale is infinite or NaN, so that no value can be computed with it: the "
 		       "tool "
 		       "that quantized the file met infinite numbers there; quantize it again with "
 		       "finite ones, as -10000 for a mask of -inf, or without the node") != NULL;

@@ -39,7 +39,7 @@ text(const char *s)
 	"it draws random numbers, and a compiled model gives the same result for the same input",  \
 		"make the numbers an input of the model, or a constant", false
 #define TREES                                                                                      \
-	"decision trees are not implemented",                                                      \
+	"decision trees are not supported",                                                        \
 		"turn them into products of matrices before the export (as Hummingbird does, "     \
 		"strategy gemm), for --activations i16, or write them in C with a tool for trees", \
 		false
@@ -72,8 +72,7 @@ static const struct {
 	{"ai.onnx.ml", "TreeEnsemble", TREES},
 	{"ai.onnx.ml", "TreeEnsembleClassifier", TREES},
 	{"ai.onnx.ml", "TreeEnsembleRegressor", TREES},
-	{"ai.onnx.ml", NULL, "this operator for trees, maps and texts is not implemented",
-	 READ_OPS},
+	{"ai.onnx.ml", NULL, "operators for trees, maps and texts are not supported", READ_OPS},
 	{"com.microsoft.nchwc", NULL,
 	 "ONNX Runtime has arranged its weights for the processor on which it saved the model",
 	 "save the optimized model at the level 'extended' (graph_optimization_level = "

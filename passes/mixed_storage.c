@@ -8,9 +8,9 @@
  * 64 bits for each value, and is computed by the slowest kernel.  Values of 8 bits less their zero point are values of 16
  * bits of the same scale, and those of 16 bits clamped to an 8-bit range are values of 8 bits, less the zero point.
  *
- * The second rule is for layers whose sums are no smaller than their data of 16 bits, and for graphs that Quern quantized:
- * multipliers of 64-bit sums have 15 bits (runtime/fixed.h), so that results of 16 bits can differ by one from those of
- * 32-bit sums, which a file may want.
+ * The second rule applies where the 16-bit data takes at most as many bytes as the accumulators, in graphs that Quern
+ * quantized: multipliers of 64-bit accumulators have 15 bits (runtime/fixed.h), so 16-bit results can differ by one from
+ * those of 32-bit accumulators, which a quantized file may specify.
  *
  * requires: an integer graph.   leaves: an integer graph. */
 #include <math.h>

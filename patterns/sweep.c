@@ -66,7 +66,7 @@ mark_all(sweep *s)
 	}
 }
 
-/* What the loop of a node carries; NULL: nothing, or there is no loop. */
+/* The values that the loop of a node carries; NULL outside loops, and for loops without carried values. */
 static const bool *
 carries_of(const sweep *s, qn_id id)
 {

@@ -217,9 +217,9 @@ typedef struct qn_compile_opts { /* all zero: defaults */
 	/* ---- loops ---- */
 
 	/* 1: all steps of loops are written out, as if each were a layer of its own, with
-	 * parameters of its own; 0: the body of a loop is quantized and emitted once.  Loops are
-	 * written out in any case in a graph that came quantized where no range of a value that a
-	 * loop carries follows from it and there are no samples. */
+	 * parameters of its own; 0: the body of a loop is quantized and emitted once.  Loops of
+	 * quantized files are also written out without samples, if the range of a carried value
+	 * cannot be derived from the file. */
 	int inline_bodies;
 } qn_compile_opts;
 /* Runs the passes that the model still needs, from float to integer, and verifies it after each.

@@ -191,7 +191,7 @@ test_refused(void **state)
 	scale("s", HUGE_VAL);
 	onnx_node("", "QuantizeLinear", "x s", "y");
 	onnx_output("y");
-	onnx_fails("import.input", "a scale is infinite or no number");
+	onnx_fails("import.input", "a scale is infinite or NaN");
 	(void)rig_teardown(NULL), (void)rig_setup(NULL);
 	onnx_begin(13);
 	onnx_input("x", ONNX_FLOAT, DIMS(2, 3));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_search_loop.c - a calibrate callback of the host's on a network with a loop: the loop is kept, and what it carries, which
- * several partitions read, has one symbol. */
+/* test_search_loop.c - a calibration callback of a host program on a network with a loop: the loop is kept, and a carried value
+ * that several partitions read has one symbol. */
 #include "tests/unit/search_rig.h"
 
 #include <stdio.h>
