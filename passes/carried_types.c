@@ -8,7 +8,8 @@
  * T is the type that the next value is dequantized from, or the one to which all quantize that read the carry, or one
  * that follows from the rest of the loop (carried_ranges.c).
  *
- * requires: a calibrated graph.   leaves: one that computes the same, but rounds first values between those of T. */
+ * requires: a calibrated graph.   leaves: one that computes the same, but rounds first values to those of T, and clamps those
+ * that are computed or come in as float. */
 #include "ir/fake_quant.h"
 #include "ir/loops.h"
 #include "passes/passes.h"

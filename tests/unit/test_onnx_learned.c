@@ -238,13 +238,32 @@ test_refused(void **state)
 	}
 }
 
+/* An input without dimensions has no features. */
+static void
+test_single_number(void **state)
+{
+	static const char *const ops[] = {"Scaler", "Normalizer", "LinearRegressor",
+					  "LinearClassifier"};
+
+	(void)state;
+	for (size_t i = 0; i < QN_COUNT(ops); i++) {
+		another_file();
+		onx_input(file, "x", ONX_FLOAT, "");
+		onx_reals(file, i == 0 ? "offset" : "coefficients", 2, (const float[]){1, 2});
+		onx_list(file, "classlabels_ints", 2, (const int64_t[]){3, 7});
+		learned(ops[i], "x", "y");
+		onx_output(file, "y");
+		import_fails(17, "import.input", "a single number, not a row of features");
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_features),  TEST(test_normalizer), TEST(test_extractor),
-		TEST(test_regressor), TEST(test_classifier), TEST(test_labels),
-		TEST(test_refused),
+		TEST(test_features),  TEST(test_single_number), TEST(test_normalizer),
+		TEST(test_extractor), TEST(test_regressor),     TEST(test_classifier),
+		TEST(test_labels),    TEST(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
