@@ -106,13 +106,29 @@ place(qn_plan *plan, qn_arena *a)
 	return QN_OK;
 }
 
+/* Likewise, what is shared first unless the arena is larger then. */
+static qn_status
+place_in_order(qn_plan *plan, qn_arena *a)
+{
+	qn_plan first = *plan;
+
+	first.step = qn_schedule_shared_first(plan->g, plan->step, plan->nstep, a);
+	QN_TRY(place(plan, a));
+	if (first.step == NULL)
+		return QN_OK;
+	QN_TRY(place(&first, a));
+	if (first.scratch_bytes <= plan->scratch_bytes)
+		*plan = first;
+	return QN_OK;
+}
+
 /* Kernels and places for the plan's graph. */
 static qn_status
 fill(qn_plan *plan, qn_arena *a)
 {
 	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->declined, a, &plan->step,
 				&plan->nstep));
-	QN_TRY(place(plan, a));
+	QN_TRY(place_in_order(plan, a));
 	count_weights(plan, a);
 	return QN_OK;
 }

@@ -27,6 +27,11 @@ qn_status qn_schedule_make(const qn_graph *g, const qn_target *target,
 			   const qn_declined *const *declined, qn_arena *a, qn_step **step,
 			   size_t *nstep) QN_MUST_CHECK;
 
+/* The steps in another order, those first whose results are read all over the network and what these need; in arena
+ * a.  NULL: they are in this order already. */
+qn_step *qn_schedule_shared_first(const qn_graph *g, const qn_step *step, size_t nstep,
+				  qn_arena *a);
+
 /* For each value of the graph the index of its step plus 1, or 0: an array of g->n in arena a. */
 uint32_t *qn_step_of(const qn_graph *g, const qn_step *step, size_t nstep, qn_arena *a);
 

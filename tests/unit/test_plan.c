@@ -110,6 +110,43 @@ not_in_place(void **state)
 	build_end(&b);
 }
 
+/* The node's place among the steps. */
+static size_t
+place_of(const qn_plan *p, qn_id id)
+{
+	size_t i = 0;
+
+	while (i < p->nstep && p->step[i].node != id)
+		i++;
+	return i;
+}
+
+/* What additions all over the network read is a step that comes first, whatever else stands before the first of them,
+ * unless the arena is larger then. */
+static void
+shared_first(void **state)
+{
+	(void)state;
+	for (int wide = 0; wide < 2; wide++) {
+		builder b;
+		qn_plan *p;
+
+		build_begin(&b, "net", 1);
+		qn_id z = build_input(&b, "z", Q("1x16"));
+		qn_id y = wide ? two_and_sum(&b)
+			       : clamp(&b, "c", build_input(&b, "x", Q("1x16")), -50, 50);
+		qn_id made = clamp(&b, "made", z, -20, 20);
+		qn_id mask = clamp(&b, "mask", made, -9, 9);
+		for (int i = 0; i < 6; i++)
+			y = build_op(&b, QN_OP_add, "add", IDS(y, mask), NULL, Q("1x16"));
+		qn_graph_output(b.g, "y", y);
+		p = plan(&b);
+		assert_int_equal(place_of(p, mask), wide ? 4 : 1);
+		assert_int_equal(p->scratch_bytes, 32);
+		build_end(&b);
+	}
+}
+
 /* Memory that a kernel works in lies beside what lives at its step, and only there. */
 static void
 working_memory(void **state)
@@ -297,7 +334,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fused_step),     cmocka_unit_test(unfused_step),
 		cmocka_unit_test(in_place),       cmocka_unit_test(not_in_place),
-		cmocka_unit_test(working_memory), cmocka_unit_test(random_plans),
+		cmocka_unit_test(working_memory), cmocka_unit_test(shared_first),
+		cmocka_unit_test(random_plans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
