@@ -9,15 +9,16 @@
  *               c = clamp(c)                 where the file sets a limit
  *               h = tanh(c) * s_o            rounded once, to the output's parameters
  *
- * Each gate's weights have one scale; concatenated they have one for each row.  An add of
- * two values of one i16 scale is exact and saturates.  The first step reads zeros, that of a sequence of one step what
- * the run before has left. */
+ * The products are made here, what follows is @tfl_lstm_quantized of lib/recurrent_tflite.qir.  Each gate's weights have one
+ * scale; concatenated they have one for each row.  The first step reads zeros, that of a sequence of one step what the
+ * run before has left. */
+#include "import/importer_lib.h"
 #include "import/tflite_sequence.h"
 
 #include <math.h>
 
 enum { DATA, WEIGHTS, RECURRENT = 5, PEEPHOLES = 9, BIASES = 12, PROJECTION = 16 };
-enum { HIDDEN = 18, CELL, NORMS, GATES = 4, SIGMOIDS = 3 };
+enum { HIDDEN = 18, CELL, NORMS, GATES = 4 };
 enum { OF_DATA, OF_STATE };
 enum { OPTION_ACTIVATION, OPTION_CLIP, OPTION_TIME_MAJOR = 3 };
 
@@ -28,9 +29,9 @@ typedef struct lstm {
 	qn_tfl_op *o;
 	qn_tfl_seq s;
 	int64_t cells, clip; /* clip: the largest quantized value of the cell; -1: no limit */
-	const qn_elem *before, *behind, *cell, *hidden; /* before and after a gate's function */
-	qn_id weights[2], bias;                         /* of data and h, [4 cells,.] */
-	const qn_elem *sums[2];                         /* of their products */
+	const qn_elem *before, *cell, *hidden; /* before: of a gate's function */
+	qn_id weights[2], bias;                /* of data and h, [4 cells,.] */
+	const qn_elem *sums[2];                /* of their products */
 } lstm;
 
 /* ---- parameters ---- */
@@ -256,16 +257,6 @@ sum_elem(const lstm *l, const qn_elem *x, qn_id weights)
 
 /* ---- a step ---- */
 
-static qn_id
-op_as(const lstm *l, qn_op op, qn_id x, qn_id y, const qn_elem *e)
-{
-	if (x == 0 || (y == 0 && qn_opinfo_get(op)->min_in > 1))
-		return 0;
-	return qn_importer_op(
-		l->o->im, op, y != 0 ? 2 : 1, (qn_id[]){x, y}, NULL,
-		qn_type_with_elem(&l->o->im->m->types, qn_importer_type(l->o->im, x), e));
-}
-
 /* x by weights k, in 2^-12. */
 static qn_id
 product(const lstm *l, qn_id x, int k)
@@ -278,31 +269,29 @@ product(const lstm *l, qn_id x, int k)
 		l->before, INT16_MIN, INT16_MAX);
 }
 
-/* Columns of gate k of order[]. */
-static qn_id
-gate(const lstm *l, qn_id z, int64_t k)
+/* h and c after a step; false after a report. */
+static bool
+step(const lstm *l, qn_id x, const qn_id state[2], qn_id next[2])
 {
-	return qn_importer_slice(l->o->im, z, 1, k * l->cells, (k + 1) * l->cells);
-}
+	const qn_id in[3] = {product(l, x, OF_DATA), product(l, state[0], OF_STATE), state[1]};
+	qn_buf hidden;
 
-static void
-step(const lstm *l, qn_id x, qn_id *h, qn_id *c)
-{
-	qn_importer *im = l->o->im;
-	qn_id z = product(l, x, OF_DATA);
-	qn_attrs clip = {.clamp = {-l->clip, l->clip}};
+	if (in[0] == 0 || in[1] == 0)
+		return false;
+	qn_buf_init(&hidden, l->o->im->scratch);
+	qn_elem_print(&hidden, l->hidden);
+	const qn_lib_attr attr[] = {
+		{"hidden", qn_item_text(qn_buf_str(&hidden))},
+		{"limit", qn_item_int(l->clip)},
+	};
+	const qn_lib_call call = {.graph = "tfl_lstm_quantized",
+				  .nin = QN_COUNT(in),
+				  .nout = 2,
+				  .in = in,
+				  .nattr = QN_COUNT(attr),
+				  .attr = attr};
 
-	z = op_as(l, QN_OP_add, z, product(l, *h, OF_STATE), l->before);
-	qn_id s = op_as(l, QN_OP_sigmoid, qn_importer_slice(im, z, 1, 0, SIGMOIDS * l->cells), 0,
-			l->behind);
-	qn_id a = op_as(l, QN_OP_tanh, gate(l, z, SIGMOIDS), 0, l->behind);
-	qn_id made = op_as(l, QN_OP_mul, gate(l, s, 0), a, l->cell);
-	made = op_as(l, QN_OP_add, op_as(l, QN_OP_mul, gate(l, s, 1), *c, l->cell), made, l->cell);
-	if (l->clip >= 0)
-		made = qn_importer_op(im, QN_OP_clamp, 1, &made, &clip, NULL);
-	*c = made;
-	qn_id out = gate(l, s, 2);
-	*h = op_as(l, QN_OP_mul, op_as(l, QN_OP_tanh, made, 0, l->behind), out, l->hidden);
+	return qn_importer_call(l->o->im, &call, next);
 }
 
 /* Everything but the steps; false after a report. */
@@ -314,11 +303,9 @@ prepare(lstm *l)
 	int64_t rows = GATES * l->cells;
 
 	l->before = i16_elem(l, 0x1p-12);
-	l->behind = i16_elem(l, 0x1p-15);
 	l->weights[OF_DATA] = stacked_weights(l, WEIGHTS, x->dim[x->rank - 1]);
 	l->weights[OF_STATE] = stacked_weights(l, RECURRENT, l->cells);
-	if (l->weights[OF_DATA] == 0 || l->weights[OF_STATE] == 0 || l->before == NULL ||
-	    l->behind == NULL)
+	if (l->weights[OF_DATA] == 0 || l->weights[OF_STATE] == 0 || l->before == NULL)
 		return false;
 	l->sums[OF_DATA] = sum_elem(l, x->elem, l->weights[OF_DATA]);
 	l->sums[OF_STATE] = sum_elem(l, l->hidden, l->weights[OF_STATE]);
@@ -352,11 +339,13 @@ qn_tfl_lstm_quantized(qn_tfl_op *o, bool single)
 	if (!prepare(&l))
 		return;
 	qn_tfl_seq_begin(&l.s);
-	qn_id h = qn_tfl_seq_state(&l.s, HIDDEN, l.cells, l.hidden);
-	qn_id c = qn_tfl_seq_state(&l.s, CELL, l.cells, l.cell);
-	if (h == 0 || c == 0)
+	const qn_id state[2] = {qn_tfl_seq_state(&l.s, HIDDEN, l.cells, l.hidden),
+				qn_tfl_seq_state(&l.s, CELL, l.cells, l.cell)};
+	qn_id next[2];
+
+	if (state[0] == 0 || state[1] == 0)
 		return;
-	step(&l, qn_tfl_seq_now(&l.s, o->in[DATA]), &h, &c);
-	qn_id next[] = {h, c};
-	qn_tfl_set_result(o, 0, qn_tfl_seq_end(&l.s, 2, next, qn_tfl_retyped(o, h, y->elem)));
+	if (step(&l, qn_tfl_seq_now(&l.s, o->in[DATA]), state, next))
+		qn_tfl_set_result(
+			o, 0, qn_tfl_seq_end(&l.s, 2, next, qn_tfl_retyped(o, next[0], y->elem)));
 }
