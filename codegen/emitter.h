@@ -87,6 +87,9 @@ typedef struct qn_port {
 size_t qn_port_count(const qn_emitter *e, bool input);
 qn_port qn_port_of(const qn_emitter *e, bool input, size_t k);
 
+/* Names of inputs and outputs, and those of the program, which constants and argument structs cannot have. */
+void qn_emit_names(qn_emitter *e);
+
 /* The texts of the files. */
 void qn_emit_header(qn_emitter *e, const qn_emit_style *opts, bool selftest, qn_buf *b);
 void qn_emit_source(qn_emitter *e, qn_buf *b);

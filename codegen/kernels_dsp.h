@@ -13,6 +13,8 @@
 #include "runtime/kernels/dsp_depthwise_any.h"
 #include "runtime/kernels/dsp_winograd.h"
 
+enum { QN_DSP_MOST_SHIFT = 21 }; /* of a multiplier */
+
 /* Packed arguments and how many words their constants are. */
 typedef struct qn_dsp_packed {
 	qn_dsp_args args;

@@ -6,6 +6,7 @@
  * binds less than its place there are parentheses. */
 #include "patterns/build.h"
 #include "patterns/parse.h"
+#include "patterns/print_names.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ typedef enum rank { ALTERNATIVE, DOMINATOR, OPTIONAL, NAMED, TESTED, FIELD, PRIM
 typedef struct printer {
 	qn_buf *b;
 	qn_arena *arena;
-	qn_map places;                             /* node -> in how many places it stands */
+	qn_map places;                             /* qn_pattern_places */
 	const qn_pattern *open[QN_PATTERN_HEIGHT]; /* wildcards sent on to what is being written */
 	size_t nopen;
 	const qn_pattern *hole;
@@ -30,91 +31,11 @@ typedef struct printer {
 
 static void print(printer *pr, const qn_pat *p, rank at_least);
 
-static const qn_pattern *
-node_of(const qn_pat *p)
-{
-	return (const qn_pattern *)(const void *)p; /* the first member */
-}
-
-/* ---- names ---- */
-
-typedef struct place {
-	const qn_pat *pat;
-	const qn_pattern *hole;
-} place;
-
-typedef struct places {
-	place *todo;
-	size_t n, cap;
-} places;
-
-/* Counts a place of p, and looks at its parts the first time. */
-static void
-count(printer *pr, places *list, const qn_pat *p, const qn_pattern *hole)
-{
-	const qn_pattern *node = node_of(p);
-
-	if (node == hole)
-		return;
-	uint32_t *n = qn_map_get(&pr->places, &node, sizeof node);
-	if (n != NULL) {
-		++*n;
-		return;
-	}
-	n = QN_NEW(pr->arena, uint32_t, 1);
-	*n = 1;
-	qn_map_put(&pr->places, &node, sizeof node, n);
-	list->todo =
-		qn_arena_grow(pr->arena, list->todo, &list->cap, list->n + 1, sizeof *list->todo);
-	list->todo[list->n++] = (place){p, hole};
-}
-
-static void
-count_places(printer *pr, const qn_pat *root)
-{
-	places list = {0};
-
-	qn_map_init(&pr->places, pr->arena);
-	count(pr, &list, root, NULL);
-	while (list.n > 0) {
-		place at = list.todo[--list.n];
-		const qn_pat *p = at.pat;
-		const qn_pattern *hole = node_of(p)->optional ? node_of(p->arg[0]) : at.hole;
-
-		for (int i = 0; i < p->narg; i++)
-			count(pr, &list, p->arg[i], i > 0 ? hole : at.hole);
-		if (p->kind != QN_PAT_FUNCTION)
-			continue;
-		for (int i = 0; i < p->test->nparam; i++)
-			count(pr, &list, p->test->param[i], at.hole);
-		count(pr, &list, p->test->body, at.hole);
-	}
-}
-
-/* Its own name, or for a nameless node in several places one made of its slot.  NULL: none is
- * needed. */
 static const char *
-name_of(printer *pr, const qn_pattern *p)
+name_of(const printer *pr, const qn_pattern *p)
 {
-	const char *name = qn_pattern_slot_name(p);
-	const uint32_t *n = qn_map_get(&pr->places, &p, sizeof p);
-	qn_buf b;
-
-	if (name != NULL || p->pat.slot == QN_NO_SLOT || n == NULL || *n < 2)
-		return name;
-	qn_buf_init(&b, pr->arena);
-	qn_buff(&b, "slot%d", p->pat.slot);
-	for (size_t i = 0; i < p->set->nslot;)
-		if (p->set->name[i] != NULL && strcmp(p->set->name[i], qn_buf_str(&b)) == 0) {
-			qn_buf_putc(&b, '_');
-			i = 0;
-		} else {
-			i++;
-		}
-	return qn_buf_str(&b);
+	return qn_pattern_print_name(&pr->places, p, pr->arena);
 }
-
-/* ---- forms ---- */
 
 static void
 print_list(printer *pr, int n, const qn_pat *const *p)
@@ -199,7 +120,7 @@ static const qn_pat *
 field_of(printer *pr, const qn_pat *p)
 {
 	return p->kind == QN_PAT_OP && p->op == QN_OP_get && p->narg == 1 &&
-			       node_of(p) != pr->hole && name_of(pr, node_of(p)) == NULL
+			       qn_pattern_of(p) != pr->hole && name_of(pr, qn_pattern_of(p)) == NULL
 		       ? p->arg[0]
 		       : NULL;
 }
@@ -218,8 +139,8 @@ numbered_field_of(printer *pr, const qn_pat *p)
 static bool
 is_plain_attr(printer *pr, const qn_pat *p)
 {
-	return p->kind == QN_PAT_TEST && p->test->kind == QN_TEST_ATTR && node_of(p) != pr->hole &&
-	       name_of(pr, node_of(p)) == NULL;
+	return p->kind == QN_PAT_TEST && p->test->kind == QN_TEST_ATTR &&
+	       qn_pattern_of(p) != pr->hole && name_of(pr, qn_pattern_of(p)) == NULL;
 }
 
 static void
@@ -272,7 +193,7 @@ print_alternatives(printer *pr, const qn_pat *p)
 {
 	const qn_pattern *hole = pr->hole;
 
-	if (!node_of(p)->optional) {
+	if (!qn_pattern_of(p)->optional) {
 		for (int i = 0; i < p->narg; i++) {
 			qn_buf_puts(pr->b, i > 0 ? " | " : "");
 			print(pr, p->arg[i], DOMINATOR);
@@ -281,7 +202,7 @@ print_alternatives(printer *pr, const qn_pat *p)
 	}
 	print(pr, p->arg[0], OPTIONAL);
 	qn_buf_puts(pr->b, " ?");
-	pr->hole = node_of(p->arg[0]);
+	pr->hole = qn_pattern_of(p->arg[0]);
 	print(pr, p->arg[1], NAMED);
 	pr->hole = hole;
 }
@@ -292,7 +213,7 @@ print_dominator(printer *pr, const qn_pat *p)
 	const qn_pat *path = p->arg[1];
 
 	print(pr, p->arg[0], OPTIONAL);
-	if (!qn_pat_is_wildcard(path) || name_of(pr, node_of(path)) != NULL) {
+	if (!qn_pat_is_wildcard(path) || name_of(pr, qn_pattern_of(path)) != NULL) {
 		qn_buf_puts(pr->b, " ~ ");
 		print(pr, path, OPTIONAL);
 	}
@@ -326,7 +247,7 @@ static rank
 rank_of(printer *pr, const qn_pat *p)
 {
 	if (p->kind == QN_PAT_ALT)
-		return node_of(p)->optional ? OPTIONAL : ALTERNATIVE;
+		return qn_pattern_of(p)->optional ? OPTIONAL : ALTERNATIVE;
 	if (p->kind == QN_PAT_DOM)
 		return DOMINATOR;
 	if (field_of(pr, p) != NULL || numbered_field_of(pr, p) != NULL)
@@ -386,7 +307,7 @@ print_named(printer *pr, const qn_pat *p, const char *name, rank at_least)
 static void
 print(printer *pr, const qn_pat *p, rank at_least)
 {
-	const qn_pattern *node = node_of(p);
+	const qn_pattern *node = qn_pattern_of(p);
 	const char *name = name_of(pr, node);
 
 	if (pr->failed || node == pr->hole) {
@@ -419,7 +340,7 @@ qn_patterns_print(qn_buf *b, const qn_pattern *p)
 {
 	printer pr = {.b = b, .arena = p->set->scratch.arena};
 
-	count_places(&pr, &p->pat);
+	qn_pattern_places(p, pr.arena, &pr.places);
 	print(&pr, &p->pat, ALTERNATIVE);
 	if (!pr.failed)
 		return QN_OK;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # loops.sh - loops are kept from a float graph to C, and write out to the same bytes.
 . "$(dirname "$0")/common.inc"
+. "$(dirname "$0")/loops.inc"
 
 # An LSTM of 135 parameters over $1 steps: 1 input, 5 cells, its last state.
 lstm() {
@@ -93,11 +94,6 @@ graph @main(%x: tensor<4x3x2xf32>, %a0: tensor<2xf32>) {
   return %y2, %y3
 }
 END
-
-# samples FILE SHAPE COUNT: that many f32 of the digits' samples
-samples() {
-	tail -c +129 "$QUERN_SOURCE/examples/digits/calib.npy" | head -c $((4 * $3)) | npy "$1" '<f4' "$2"
-}
 
 # self_test FOLDER NAME: the emitted C agrees with the interpreter, each step's first and last run too.
 self_test() {
@@ -290,126 +286,6 @@ good open-sums compile -q sums.qir --calib x20.npy --self-test 8 -o sums
 self_test sums SUMS
 case_of open-unranged 3 legalize.float 'no range for|--from-float' compile -q open.qir -o none
 
-# A quantized graph says by itself what its loop carries: as its next value is quantized, or as all that read it quantize it.
-# $1 steps, the next value $2.
-qdq() {
-	cat <<END
-model "qdq" stage calibrated rounding even
-graph @main(%x: tensor<$1x4xf32>) {
-  %q = quantize %x : tensor<$1x4x!quant.uniform<i8:f32, 0.02>>
-  %d = dequantize %q
-  %w = const : tensor<4x4x!quant.uniform<i8<-127:127>:f32, 0.01>> rand 3
-  %wd = dequantize %w
-  %zero = const : tensor<4xf32> splat 0.0
-  %i = loop {count=$1}
-  %h = loop_carry %zero, %i
-  %s = loop_slice %d, %i
-  %hr = relu %h
-  %hq = quantize %hr : tensor<4x!quant.uniform<i8:f32, 0.0078125>>
-  %hd = dequantize %hq
-  %r = reshape %hd {shape=[1,4]}
-  %m = dense %r, %wd
-  %mr = reshape %m {shape=[4]}
-  %mq = quantize %mr : tensor<4x!quant.uniform<i8:f32, 0.03>>
-  %md = dequantize %mq
-  %a = add %md, %s
-  %aq = quantize %a : tensor<4x!quant.uniform<i8:f32, 0.04>>
-  %ad = dequantize %aq
-  %t = tanh %ad
-  %tq = quantize %t : tensor<4x!quant.uniform<i8:f32, 0.0078125>>
-  %td = dequantize %tq
-  %e = loop_end %i, $2
-  %l = loop_last %td, %e
-  %y = loop_stack %td, %e {length=$1}
-  return %l, %y
-}
-END
-}
-# The same with the ranges of a training.
-fakes() {
-	cat <<END
-model "fakes" stage float
-graph @main(%x: tensor<$1x4xf32>) {
-  %d = const_fake_quant %x {min=0.0, max=1.0}
-  %w = const : tensor<4x4xf32> rand 3
-  %wd = const_fake_quant %w {min=-1.0, max=1.0, narrow_range=1}
-  %zero = const : tensor<4xf32> splat 0.0
-  %i = loop {count=$1}
-  %h = loop_carry %zero, %i
-  %s = loop_slice %d, %i
-  %hd = const_fake_quant %h {min=-1.0, max=1.0}
-  %r = reshape %hd {shape=[1,4]}
-  %m = dense %r, %wd
-  %mr = reshape %m {shape=[4]}
-  %md = const_fake_quant %mr {min=-3.0, max=3.0}
-  %a = add %md, %s
-  %ad = const_fake_quant %a {min=-3.0, max=4.0}
-  %t = tanh %ad
-  %td = const_fake_quant %t {min=-1.0, max=1.0}
-  %e = loop_end %i, $2
-  %l = loop_last %td, %e
-  %y = loop_stack %td, %e {length=$1}
-  return %l, %y
-}
-END
-}
-for model in qdq fakes; do
-	for next in %t %td; do
-		for n in 5 200; do
-			"$model" $n $next >said.qir
-			silent "$model $next $n" compile said.qir -o said$n
-			grep '^weights' stdout >weights$n
-			wc -l <said$n/$model.c >lines$n
-		done
-		same "$model $next weights" weights5 weights200
-		same "$model $next lines" lines5 lines200
-		"$model" 5 $next >said.qir
-		silent "$model $next loops" opt -q said.qir --stop-after legalize -o loops.qir
-		silent "$model $next flat" opt -q said.qir --inline-bodies --stop-after legalize -o flat.qir
-		cases=$((cases + 1))
-		grep -q '= loop ' loops.qir && ! grep -q '= loop ' flat.qir || fail "$model $next" 'the loop is written out, or is left' loops.qir
-		for file in loops flat; do
-			silent "$model $next run $file" run -q $file.qir p.npy -o $file.1.npy -o $file.2.npy
-		done
-		same "$model $next last" loops.1.npy flat.1.npy
-		same "$model $next all" loops.2.npy flat.2.npy
-		good "$model $next samples" opt -q said.qir --calib p.npy --stop-after legalize -o samples.qir
-		same "$model $next with samples" loops.qir samples.qir
-	done
-done
-
-# Where it does not say so, the range follows from what is added in all steps; 16 bits hold those of 200 steps, not of 4000.
-acc() {
-	cat <<END
-model "acc" stage calibrated rounding even
-graph @main(%x: tensor<$1x4xf32>) {
-  %q = quantize %x : tensor<$1x4x!quant.uniform<i8:f32, 0.02>>
-  %d = dequantize %q
-  %zero = const : tensor<4xf32> splat 0.0
-  %i = loop {count=$1}
-  %h = loop_carry %zero, %i
-  %s = loop_slice %d, %i
-  %a = add %h, %s
-  %e = loop_end %i, %a
-  %y = loop_last %a, %e
-  %yq = quantize %y : tensor<4x!quant.uniform<i8:f32, 1.5>>
-  %yd = dequantize %yq
-  return %yd
-}
-END
-}
-for n in 5 200; do
-	acc $n >acc$n.qir
-	silent "acc $n" opt -q acc$n.qir --stop-after legalize -o integer.qir
-	cases=$((cases + 1))
-	grep -q '%h = loop_carry .*<i16:' integer.qir || fail "acc $n" 'the loop is written out' integer.qir
-	samples acc.npy "10, $n, 4" $((40 * n))
-	good "acc $n eval" eval -q integer.qir --data acc.npy --against acc$n.qir --max max-diff=1.6
-done
-acc 4000 >acc.qir
-run opt -q acc.qir --stop-after legalize
-cases=$((cases + 1))
-[ "$code" -eq 3 ] && grep -q legalize.float stderr || fail 'acc 4000' "exit code $code" stderr
 # An LSTM without samples is refused once, not in each step.
 sed 's/1x5x1/1x200x1/g; s/count=5/count=200/; s/length=5/length=200/' open.qir >open200.qir
 run compile -q open200.qir -o none
