@@ -122,90 +122,102 @@ solve(qn_model *m, bool instrument, bool sums)
 	return instrument ? qn_instrument(m, &opts) : qn_transform(m, &opts);
 }
 
+/* Passes with fixed arguments. */
 static qn_status
-run_one(qn_model *m, const char *name, size_t n)
+partition_blocks(qn_model *m)
+{
+	return qn_partition(m, &(qn_quant_opts){.weight_bits = 4, .weight_block = 4});
+}
+
+static qn_status
+partition_first(qn_model *m)
 {
 	const qn_skip_word first = {QN_SKIP_FIRST, "first"};
 	const qn_skip skip = {.word = &first, .n = 1};
-	const qn_quant_opts tflite = {0};
+
+	return qn_partition(m, &(qn_quant_opts){.skip = &skip});
+}
+
+#define WITH(name, call)                                                                           \
+	static qn_status name(qn_model *m)                                                         \
+	{                                                                                          \
+		return call;                                                                       \
+	}
+
+WITH(partition, qn_partition(m, &(qn_quant_opts){0}))
+WITH(quantize_each, quantize_dynamic(m, QN_AT_RUN_TIME))
+WITH(quantize_rows, quantize_dynamic(m, QN_AT_RUN_TIME_BY_ROW))
+WITH(open_written, qn_open_written(m, &(size_t){0}))
+WITH(requantize, qn_requantize(m, NULL))
+WITH(requantize_exact, qn_requantize(m, &(qn_requant_opts){.exact = true}))
+WITH(requantize_all, qn_requantize(m, &(qn_requant_opts){.merge_always = true}))
+WITH(require_int, qn_requantize(m, &(qn_requant_opts){.require_int = true}))
+WITH(align, qn_align_model(m, QN_FIX_DEFAULT))
+WITH(align_most, qn_align_model(m, QN_FIX_MOST))
+WITH(instrument, solve(m, true, false))
+WITH(transform, solve(m, false, false))
+WITH(transform_sums, solve(m, false, true))
+WITH(normalize, qn_normalize_quant_types(m, 0))
+WITH(normalize_expand, qn_normalize_quant_types(m, QN_NORMALIZE_EXPAND))
+WITH(normalize_collapse, qn_normalize_quant_types(m, QN_NORMALIZE_COLLAPSE))
+
+static const struct {
+	const char *name;
+	qn_status (*run)(qn_model *m);
+} rows[] = {
+	{"align", align},
+	{"align=15", align_most},
+	{"axes", qn_axes},
+	{"bind", qn_bind},
+	{"clean", qn_clean},
+	{"fake-quant", qn_fake_quant},
+	{"hoist-slices", qn_hoist_slices},
+	{"inline-bodies", qn_inline_bodies},
+	{"instrument", instrument},
+	{"legalize", qn_legalize},
+	{"lower-fixed-point", qn_lower_fixed_point},
+	{"lower-quant", qn_lower_quant},
+	{"mixed-storage", qn_mixed_storage},
+	{"normalize-quant-types", normalize},
+	{"normalize-quant-types=collapse", normalize_collapse},
+	{"normalize-quant-types=expand", normalize_expand},
+	{"open-values", open_values},
+	{"open-written", open_written},
+	{"partition", partition},
+	{"partition=first", partition_first},
+	{"partition=i8/i4x4", partition_blocks},
+	{"prune", qn_prune},
+	{"quantize=dynamic", quantize_each},
+	{"quantize=dynamic-rows", quantize_rows},
+	{"quantize=mixed", quantize_mixed},
+	{"reduce-range", qn_reduce_range_of},
+	{"requantize", requantize},
+	{"requantize-exact", requantize_exact},
+	{"requantize-merge-always", requantize_all},
+	{"require-int", require_int},
+	{"share-values", qn_share_values},
+	{"simplify", qn_simplify},
+	{"split-layers", qn_split_layers},
+	{"strip-quant", qn_strip_quant},
+	{"tables", qn_tables},
+	{"transform", transform},
+	{"transform=sums", transform_sums},
+};
+
+static qn_status
+run_one(qn_model *m, const char *name, size_t n)
+{
 	qn_quant_opts opts;
 
-	if (IS("inline-bodies"))
-		return qn_inline_bodies(m);
-	if (IS("axes"))
-		return qn_axes(m);
-	if (IS("fake-quant"))
-		return qn_fake_quant(m);
-	if (IS("clean"))
-		return qn_clean(m);
-	if (IS("hoist-slices"))
-		return qn_hoist_slices(m);
-	if (IS("split-layers"))
-		return qn_split_layers(m);
-	if (IS("share-values"))
-		return qn_share_values(m);
-	if (IS("partition"))
-		return qn_partition(m, &tflite);
-	if (IS("partition=i8/i4x4"))
-		return qn_partition(m, &(qn_quant_opts){.weight_bits = 4, .weight_block = 4});
-	if (IS("partition=first"))
-		return qn_partition(m, &(qn_quant_opts){.skip = &skip});
-	if (IS("quantize=dynamic"))
-		return quantize_dynamic(m, QN_AT_RUN_TIME);
-	if (IS("quantize=dynamic-rows"))
-		return quantize_dynamic(m, QN_AT_RUN_TIME_BY_ROW);
-	if (IS("quantize=mixed"))
-		return quantize_mixed(m);
+	for (size_t i = 0; i < QN_COUNT(rows); i++)
+		if (IS(rows[i].name))
+			return rows[i].run(m);
 	if (is_quantize(name, n, &opts))
 		return qn_quantize_model(m, &opts);
 	if (IS("calibrate") || strncmp(name, "calibrate=", strlen("calibrate=")) == 0)
 		return calibrate(m, name, n);
-	if (IS("open-written"))
-		return qn_open_written(m, &(size_t){0});
-	if (IS("open-values"))
-		return open_values(m);
-	if (IS("bind"))
-		return qn_bind(m);
-	if (IS("requantize"))
-		return qn_requantize(m, NULL);
-	if (IS("requantize-exact"))
-		return qn_requantize(m, &(qn_requant_opts){.exact = true});
-	if (IS("requantize-merge-always"))
-		return qn_requantize(m, &(qn_requant_opts){.merge_always = true});
-	if (IS("require-int"))
-		return qn_requantize(m, &(qn_requant_opts){.require_int = true});
-	if (IS("reduce-range"))
-		return qn_reduce_range_of(m);
-	if (IS("align"))
-		return qn_align_model(m, QN_FIX_DEFAULT);
-	if (IS("align=15"))
-		return qn_align_model(m, QN_FIX_MOST);
-	if (IS("legalize"))
-		return qn_legalize(m);
-	if (IS("prune"))
-		return qn_prune(m);
-	if (IS("instrument") || IS("transform") || IS("transform=sums"))
-		return solve(m, name[0] == 'i', IS("transform=sums"));
-	if (IS("simplify"))
-		return qn_simplify(m);
-	if (IS("lower-fixed-point"))
-		return qn_lower_fixed_point(m);
-	if (IS("mixed-storage"))
-		return qn_mixed_storage(m);
-	if (IS("tables"))
-		return qn_tables(m);
-	if (IS("normalize-quant-types"))
-		return qn_normalize_quant_types(m, 0);
-	if (IS("normalize-quant-types=expand"))
-		return qn_normalize_quant_types(m, QN_NORMALIZE_EXPAND);
-	if (IS("normalize-quant-types=collapse"))
-		return qn_normalize_quant_types(m, QN_NORMALIZE_COLLAPSE);
 	if (strncmp(name, "stream(", strlen("stream(")) == 0)
 		return stream(m, name, n);
-	if (IS("lower-quant"))
-		return qn_lower_quant(m);
-	if (IS("strip-quant"))
-		return qn_strip_quant(m);
 	(void)complain("unknown pass");
 	return QN_EUSAGE;
 }

@@ -9,7 +9,7 @@
 	"], \"layout\": \"" layout "\"}"
 
 static void
-test_files(void **state)
+test_changed(void **state)
 {
 	static const struct {
 		const char *from, *to, *id;
@@ -77,19 +77,34 @@ test_files(void **state)
 	(void)read_text(good);
 	for (size_t i = 0; i < QN_COUNT(rows); i++)
 		refuse(edit(good, rows[i].from, rows[i].to), rows[i].id);
-	/* the largest numbers that a file may have */
+}
+
+/* The largest numbers that a file may have. */
+static void
+test_largest(void **state)
+{
 	static const char *const most[][2] = {
 		{"\"batches\": 8", "\"batches\": 1099511627776"},
 		{"\"batch\": 1", "\"batch\": 1048576"},
 		{"\"qmin\": -127", "\"qmin\": -65536"},
 		{"\"qmax\": 127", "\"qmax\": 65536"},
 	};
+
+	(void)state;
+	const char *good = text_of(part("ema", 0, 4));
 	for (size_t i = 0; i < QN_COUNT(most); i++) {
 		char *text = edit(good, most[i][0], most[i][1]);
 
 		(void)qn_statistics_seal(text, strlen(text));
 		(void)read_text(text);
 	}
+}
+
+static void
+test_syntax(void **state)
+{
+	(void)state;
+	const char *good = text_of(part("ema", 0, 4));
 	/* one report, be there several digits wrong */
 	char *text = edit(good, "\"12345678\"", "\"12xy5678z\"");
 	qn_statistics *s;
@@ -102,11 +117,18 @@ test_files(void **state)
 	refuse((char[]){"[]"}, "json.kind");
 	refuse((char[]){"{\"quern_statistics\": 2,\"checksum\": \"00000000\"\n}\n"},
 	       "json.key.missing");
+}
+
+static void
+test_pairs(void **state)
+{
 	/* a whole above itself; numbers of more bits than an f32, not finite, or followed by others */
 	static const char *const reals[] = {"0x7ff0000000000000",  "0x7ff8000000000000",
 					    "0x3ff0000000000001",  "0x47f0000000000000",
 					    "0x3ff00000000000000", "1.0"};
-	good = text_of(part("avgmax", 0, 4));
+
+	(void)state;
+	const char *good = text_of(part("avgmax", 0, 4));
 	const char *min = strstr(good, "\"min\": \"");
 	assert_non_null(min);
 	char *old = qn_arena_copy(&rg->arena, min, 28);
@@ -124,6 +146,15 @@ test_files(void **state)
 	char *first = qn_arena_copy(&rg->arena, pair, 31);
 	first[30] = '\0'; /* "pairs": ["0x…16 digits…" */
 	refuse(edit(good, first, "\"pairs\": [5"), "stats.value");
+}
+
+static void
+test_methods(void **state)
+{
+	qn_statistics *s;
+
+	(void)state;
+	const char *good = text_of(part("avgmax", 0, 4));
 	/* what a method wants and the file lacks, or the other way round */
 	refuse(edit(good, "avgmax", "kl"), "stats.value");
 	refuse(edit(text_of(part("minmax", 0, 4)), "minmax", "avgmax"), "json.key.missing");
@@ -214,9 +245,8 @@ main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, rig_setup, rig_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(test_files),
-		TEST(test_checksum),
-		TEST(test_bomb),
+		TEST(test_changed), TEST(test_largest),  TEST(test_syntax), TEST(test_pairs),
+		TEST(test_methods), TEST(test_checksum), TEST(test_bomb),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
