@@ -149,12 +149,28 @@ qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 				  : qn_importer_unary(&o->im, QN_OP_dequantize, quantized);
 }
 
+/* Data quantized to floats of 8 or 4 bits: nothing computes with these.  Without the parameters of the file it is x. */
+static qn_id
+to_floats(qn_onnx *o, qn_id x, const char *type)
+{
+	if (!o->keeps_quantized)
+		return x;
+	return qn_importer_refuse(&o->im, "import.type",
+				  "values quantized to %s are not supported, only constants; "
+				  "--from-float with samples quantizes the network to integers",
+				  type);
+}
+
 qn_id
 qn_onnx_quantize(qn_onnx *o, qn_id x, const qn_onnx_params *p, qn_plain storage)
 {
+	const qn_elem *z = p->zp != 0 ? qn_onnx_type(o, p->zp)->elem : NULL;
+
 	x = qn_importer_cast(&o->im, x, QN_PLAIN_f32);
 	if (x == 0)
 		return 0;
+	if (z != NULL && z->small != QN_SMALL_NONE)
+		return to_floats(o, x, qn_small_table[z->small].name);
 	if (!o->keeps_quantized)
 		return qn_onnx_saturate(o, x, p, storage);
 	if (p->zp != 0)
@@ -196,9 +212,8 @@ quantize_linear(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 	if (!qn_onnx_need(o, n, 2))
 		return;
 	if (given != 0 && !qn_onnx_data_type(given, &storage)) {
-		(void)qn_importer_refuse(&o->im, "import.type",
-					 "quantized values of type %s are not supported",
-					 qn_onnx_type_name(given));
+		out[0] = to_floats(o, qn_importer_cast(&o->im, n->in[0], QN_PLAIN_f32),
+				   qn_onnx_type_name(given));
 		return;
 	}
 	qn_onnx_params p = params_of(o, n);

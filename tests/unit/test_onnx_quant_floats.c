@@ -111,6 +111,42 @@ test_refused(void **state)
 	onnx_fails("type.storage.float", "only dequantize reads such values");
 }
 
+/* Data, by the type of a zero point and by an attribute: refused, and with from_float left as they are. */
+static void
+test_data(void **state)
+{
+	static const struct {
+		const char *inputs;
+		int type, attribute;
+		const char *words;
+	} rows[] = {
+		{"x s z", E4M3FN, 0, "f8E4M3FN are not supported"},
+		{"x s z", E2M1, 0, "f4E2M1FN are not supported"},
+		{"x s", ONNX_U8, E5M2, "FLOAT8E5M2 are not supported"},
+	};
+
+	for (size_t i = 0; i < 2 * QN_COUNT(rows); i++) {
+		onnx_begin(23);
+		onnx_how.from_float = i % 2 != 0;
+		onnx_input("x", ONNX_FLOAT, DIMS(2));
+		scale("s", 0.5);
+		zero_point("z", rows[i / 2].type, 0);
+		onnx_node("", "QuantizeLinear", rows[i / 2].inputs, "q");
+		if (rows[i / 2].attribute != 0)
+			onnx_int("output_dtype", rows[i / 2].attribute);
+		onnx_node("", "DequantizeLinear", "q s", "y");
+		onnx_output("y");
+		if (onnx_how.from_float) {
+			onnx_read();
+			gives(V(-3.3f, 1000), 2, V(-3.3f, 1000));
+		} else {
+			onnx_fails("import.type", rows[i / 2].words);
+		}
+		rig_teardown(state);
+		rig_setup(state);
+	}
+}
+
 int
 main(void)
 {
@@ -119,6 +155,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(test_f4, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_in_file, rig_setup, rig_teardown),
 		cmocka_unit_test_setup_teardown(test_refused, rig_setup, rig_teardown),
+		cmocka_unit_test_setup_teardown(test_data, rig_setup, rig_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
