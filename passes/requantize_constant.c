@@ -34,13 +34,17 @@ qn_rqz_fold(qn_rw *rw, const qn_match *m)
 		if (code > (wide ? -MOST_BIAS : q->type->elem->qmin) &&
 		    code < (wide ? MOST_BIAS : q->type->elem->qmax))
 			continue;
+		double step;
+		int64_t zp;
+		qn_elem_param(&model->types, q->type->elem,
+			      qn_elem_nparams(q->type->elem) > 1 ? (size_t)i : 0, &step, &zp);
 		qn_rw_fail(rw, qn_report(model->env, QN_EINVALID, "requantize.bias-range", name,
 					 "bias '%s', element %lld = %g does not fit %d bits in "
-					 "units of the accumulator's scale; "
-					 "the weights of that channel are tiny: raise them or "
-					 "remove the channel",
+					 "units of the accumulator's scale %g; "
+					 "the weights of that channel are tiny, or the scale of "
+					 "the data is: raise them, or remove the channel",
 					 name, (long long)i, qn_tensor_f64(c->value, i),
-					 wide ? 40 : 32));
+					 wide ? 40 : 32, step));
 		return 0;
 	}
 	return qn_rw_const(rw, name, quantized);

@@ -279,11 +279,35 @@ test_networks(void **state)
 	become_integer(networks, QN_COUNT(networks));
 }
 
+/* A value whose scale is 0 is 0: the sum is its other operand, in the steps of the result. */
+static void
+test_zero_data(void **state)
+{
+	(void)state;
+	image();
+	conv("d", "c");
+	pair("c", "e", 0.0, ONX_UINT8, 100);
+	onx_node(file, "Add", "e,d", "a");
+	const double step = ends("a", 0.06, 128);
+	assert_int_equal(import_from(NULL, 20), QN_OK);
+	assert_int_equal(rg->diags.n, 1);
+	assert_string_equal(rg->diags.item[0].id, "import.zero-scale");
+	assert_non_null(strstr(rg->diags.item[0].place, "'e'"));
+	qn_diags_clear(&rg->env, &rg->diags);
+	const qn_type *in = qn_graph_node(rg->g, rg->g->input[0])->type;
+	double *x = qn_arena_alloc(&rg->arena, (size_t)elements(in), sizeof *x);
+	for (int64_t i = 0; i < elements(in); i++)
+		x[i] = real();
+	near(x, run1(x), elements(in), step);
+	lower("zero_data");
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_networks),
+		TEST(test_zero_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
