@@ -166,7 +166,8 @@ absence(const qn_pipeline *p, const char *name)
 		{"simplify", "the solver does not choose what is quantized (--solver on)"},
 	};
 
-	if (p->opts->passes != NULL)
+	if (p->opts->passes != NULL &&
+	    (p->opts->passes[0] != '\0' || p->m->stage < QN_STAGE_CALIBRATED))
 		return "it is not among the given passes";
 	if (p->opts->align == 0 && strcmp(name, "align") == 0)
 		return "the option align is not given";

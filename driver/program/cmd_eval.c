@@ -185,6 +185,16 @@ measure_noise(given *g, evaluation *e)
 	return status;
 }
 
+/* A model that has its parameters is measured as it is: options that would give it others come too late. */
+static qn_status
+check_late(const given *g)
+{
+	qn_compile_opts none = g->compile;
+
+	none.passes = "";
+	return strcmp(qn_model_stage(g->m), "calibrated") == 0 ? qn_compile(g->m, &none) : QN_OK;
+}
+
 /* The graph as it is, and, when it is not integer yet, the integer graph made from it. */
 static qn_status
 eval(qn_ctx *ctx, given *g, evaluation *e)
@@ -193,6 +203,8 @@ eval(qn_ctx *ctx, given *g, evaluation *e)
 	const bool compiles = status == QN_OK && program_has_ranges(g->o) &&
 			      strcmp(qn_model_stage(g->m), "integer") != 0;
 
+	if (status == QN_OK && !compiles)
+		status = check_late(g);
 	if (status == QN_OK && !compiles)
 		status = program_stream(g->o, g->m);
 	if (status == QN_OK && !g->with_float)

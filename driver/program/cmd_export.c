@@ -69,6 +69,20 @@ choose(const options *o)
 	return -1;
 }
 
+/* The passes that give the model its parameters.  One that has them is written as it is: samples are for values that
+ * have none, and options that come too late are refused. */
+static qn_status
+calibrate(qn_model *m, qn_compile_opts *opts)
+{
+	if (strcmp(qn_model_stage(m), "integer") == 0)
+		return QN_OK; /* qn_export refuses it */
+	if (strcmp(qn_model_stage(m), "calibrated") != 0)
+		opts->stop_after = "bind";
+	else
+		opts->passes = opts->ncalib > 0 ? "calibrate" : "";
+	return qn_compile(m, opts);
+}
+
 static qn_status
 export_model(qn_ctx *ctx, const options *o)
 {
@@ -84,11 +98,7 @@ export_model(qn_ctx *ctx, const options *o)
 		status = loaded;
 	if (status != QN_OK)
 		return status;
-	if (strcmp(qn_model_stage(m), "calibrated") != 0 &&
-	    strcmp(qn_model_stage(m), "integer") != 0) {
-		opts.stop_after = "bind";
-		status = qn_compile(m, &opts);
-	}
+	status = calibrate(m, &opts);
 	if (status == QN_OK && o->reduce_range)
 		status = qn_reduce_range(m);
 	return status == QN_OK ? qn_export(m, o->output, (qn_export_format)choose(o)) : status;

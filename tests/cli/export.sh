@@ -34,6 +34,29 @@ good 'run bound' run -q after.json "$E/test_x.npy" -o after.npy
 cases=$((cases + 1))
 cmp -s before.npy after.npy || fail bound "the model that was read back gives other codes" stderr
 
+# options that would give it other parameters come too late, for eval of the file, too
+for o in '--activations i16' '--method kl' '--skip first' '--equalize' '--scheme rfc'; do
+	usage "late $o" 'already' export -q bound.json $o -o x.onnx
+	usage "late $o in eval" 'already' eval -q bound.json --data "$E/test_x.npy" --against bound.json $o
+done
+
+# values without a range get one from samples, in the file
+cat >open.qir <<'END'
+model "open" stage calibrated
+graph @main(%x: tensor<1x4xf32>) {
+  %q = quantize %x : tensor<1x4x!quant.uniform<i8:f32, 0.01>>
+  %d = dequantize %q : tensor<1x4xf32>
+  %e = exp %d
+  %s = add %e, %d
+  %r = quantize %s : tensor<1x4x!quant.uniform<i8:f32, 0.02>>
+  %y = dequantize %r : tensor<1x4xf32>
+  return %y
+}
+END
+bytes 16 '\000\000\200\077' | npy four.npy '<f4' '4, 4'
+good 'open' export -q open.qir --calib four.npy -o opened.onnx
+good 'opened' compile -q opened.onnx -o opened
+
 # the graph that is read is the one that was written; quantized files as they are
 same_graph() {
 	local name=$1 model=$2
