@@ -12,6 +12,7 @@
 #include "formats/file.h"
 #include "formats/folder.h"
 #include "formats/json_tree.h"
+#include "ir/nearest.h"
 
 static const char model_end[] = QN_EMITTED_MODEL;
 
@@ -21,9 +22,9 @@ is_model(const char *name)
 	return qn_name_ends(name, model_end);
 }
 
-/* The only program of the folder. */
+/* The program of this name, or where none is wanted (NULL) the only one of the folder. */
 static qn_status
-find_name(qn_arena *a, const char *folder, const char **out)
+find_name(qn_arena *a, const char *folder, const char *wanted, const char **out)
 {
 	qn_folder f = {0};
 
@@ -34,11 +35,22 @@ find_name(qn_arena *a, const char *folder, const char **out)
 	if (f.n == 0 || f.label != NULL)
 		return qn_report(a->env, QN_EINVALID, "validate.folder", folder,
 				 "has no NAME%s; compile the model with --validation", model_end);
-	if (f.n > 1)
+	const char **name = QN_NEW(a, const char *, f.n);
+	for (size_t i = 0; i < f.n; i++) {
+		const char *base = qn_path_base(f.path[i]);
+
+		name[i] = qn_arena_strn(a, base, strlen(base) - (sizeof model_end - 1));
+		if (wanted == NULL ? f.n == 1 : strcmp(name[i], wanted) == 0)
+			*out = name[i];
+	}
+	if (*out == NULL && wanted == NULL)
 		return qn_report(a->env, QN_EINVALID, "validate.folder", folder,
-				 "has %zu programs; choose one with --name", f.n);
-	const char *base = qn_path_base(f.path[0]);
-	*out = qn_arena_strn(a, base, strlen(base) - (sizeof model_end - 1));
+				 "has %zu programs; choose one with --name: %s", f.n,
+				 qn_choices(a, f.n, name));
+	if (*out == NULL)
+		return qn_report(a->env, QN_EINVALID, "validate.folder", folder,
+				 "has no program '%s' (--name); choose %s", wanted,
+				 qn_choices(a, f.n, name));
 	return QN_OK;
 }
 
@@ -145,9 +157,8 @@ qn_status
 qn_emitted_program_read(qn_ctx *ctx, const char *folder, const char *name, qn_arena *a,
 			qn_emitted_program *out)
 {
-	*out = (qn_emitted_program){.name = name};
-	if (name == NULL)
-		QN_TRY(find_name(a, folder, &out->name));
+	*out = (qn_emitted_program){0};
+	QN_TRY(find_name(a, folder, name, &out->name));
 	QN_TRY(qn_load(ctx, path_of(a, folder, out->name, model_end), &out->model));
 	return read_report(a, path_of(a, folder, out->name, ".report.json"), out);
 }

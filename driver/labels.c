@@ -340,3 +340,15 @@ qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *samples, siz
 	*out = label;
 	return QN_OK;
 }
+
+qn_status
+qn_labels_below(qn_env *env, const int64_t *label, size_t n, int64_t classes, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (label[i] < 0 || label[i] >= classes)
+			return qn_report(env, QN_EINVALID, "data.labels", name,
+					 "sample %zu has label %lld, but there are %lld classes, "
+					 "counted from 0",
+					 i, (long long)label[i], (long long)classes);
+	return QN_OK;
+}

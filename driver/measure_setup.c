@@ -134,14 +134,9 @@ check_labels(const qn_measurement *c, const qn_source *folder, const char *name)
 			"0 in the order of their names; add the others, if only empty, or name "
 			"each by its class, 0 to %lld",
 			folder->nclass, (long long)classes, (long long)classes - 1);
-	for (size_t i = 0; i < n; i++) {
-		if (c->label[i] < 0 || c->label[i] >= classes)
-			return qn_report(c->m->env, QN_EINVALID, "data.labels", name,
-					 "sample %zu has label %lld, but there are %lld classes, "
-					 "counted from 0",
-					 i, (long long)c->label[i], (long long)classes);
+	QN_TRY(qn_labels_below(c->m->env, c->label, n, classes, name));
+	for (size_t i = 0; i < n; i++)
 		found += c->label[i] == c->scoring.positive;
-	}
 	if (by_score && (found == 0 || found == n))
 		return qn_report(c->m->env, QN_EINVALID, "data.labels", name,
 				 "%zu of %zu labels are %lld; the area under the curve needs these "

@@ -28,5 +28,8 @@ qn_status qn_labels_for(qn_model *m, const qn_array *labels, const qn_source *sa
 /* Labels need a first output with a number for each class, or a score: not one integer for a sample, which is a label
  * itself (data.labels; name: of the labels). */
 qn_status qn_labels_fit_output(const qn_model *m, const char *name) QN_MUST_CHECK;
+/* Whether all n labels of the file or folder `name` are from 0 to below `classes` (data.labels). */
+qn_status qn_labels_below(qn_env *env, const int64_t *label, size_t n, int64_t classes,
+			  const char *name) QN_MUST_CHECK;
 
 #endif

@@ -111,6 +111,27 @@ set_up_traces(validation *v, qn_arena *a)
 					     .layers = v->p.step[v->traces.step[i]].layers};
 }
 
+/* Classes of the first output, where it has a row of them for each sample. */
+static qn_status
+set_up_labels(validation *v, qn_arena *a)
+{
+	const qn_array *labels = v->o.labels;
+	const qn_source *samples = v->nin > 0 ? v->in[0]->source : NULL;
+	const size_t n = qn_dataset_results(v->d) * v->d->batch;
+
+	QN_TRY(qn_labels_for(v->p.model, labels, samples, n, a, &v->label));
+	if (qn_graph_given(v->g) == 0 || v->output[0].rows != v->d->batch || v->output[0].each < 2)
+		v->label = NULL;
+	if (v->label == NULL && labels != NULL)
+		return qn_report(a->env, QN_EINVALID, "data.labels", labels->name,
+				 "the first output has no number for each class, with which labels "
+				 "could be compared: leave them out");
+	if (v->label == NULL)
+		return QN_OK;
+	return qn_labels_below(a->env, v->label, n, (int64_t)v->output[0].each,
+			       labels != NULL ? labels->name : samples->name);
+}
+
 static qn_status
 set_up(validation *v, qn_arena *a)
 {
@@ -122,10 +143,7 @@ set_up(validation *v, qn_arena *a)
 	QN_TRY(qn_dataset_check(v->d, a, &(qn_check){0}));
 	QN_TRY(qn_interp_new(v->g, a, &v->interp));
 	QN_TRY(set_up_outputs(v, a));
-	QN_TRY(qn_labels_for(v->p.model, v->o.labels, v->nin > 0 ? v->in[0]->source : NULL,
-			     qn_dataset_results(v->d) * v->d->batch, a, &v->label));
-	if (qn_graph_given(v->g) == 0 || v->output[0].rows != v->d->batch)
-		v->label = NULL;
+	QN_TRY(set_up_labels(v, a));
 	v->in_bytes = v->g->nstate > 0 ? 1 : 0;
 	for (size_t k = 0; k < qn_graph_fed(v->g); k++)
 		v->in_bytes += qn_type_bytes(qn_graph_node(v->g, v->g->input[k])->type);
@@ -216,8 +234,6 @@ compare_output(validation *v, size_t k, const uint8_t *bytes, size_t sample, qn_
 			continue;
 		const int64_t label = v->label[at * v->d->batch + r];
 		v->out->labels++;
-		if (label < 0 || label >= (int64_t)o->each)
-			continue;
 		v->out->hits += qn_rank_of(v->want, o->each, (size_t)label) == 0;
 		v->out->device_hits += qn_rank_of(v->got, o->each, (size_t)label) == 0;
 	}

@@ -125,7 +125,10 @@ case_of no-folder 1 validate.folder "is not a folder" validate nowhere $samples
 mkdir empty
 case_of empty 1 validate.folder 'compile the model with --validation' validate empty $samples
 cp -R o two && cp wide/* two/ && for f in two/digits.*; do cp "$f" "two/other.${f#two/digits.}"; done
-case_of two 1 validate.folder '2 programs; choose one with --name' validate two $samples
+case_of two 1 validate.folder "2 programs; choose one with --name: digits or other" validate two $samples
+case_of wrong-name 1 validate.folder "has no program 'digit' (--name); choose digits or other" validate two $samples --name digit
+bytes 500 '\012\000\000\000' | npy tens.npy '<i4' '500,'
+case_of class 1 data.labels 'tens.npy: error: sample 0 has label 10, but there are 10 classes' validate o $samples --labels tens.npy
 cp -R o mixed && cp wide/digits.report.json mixed/
 case_of mixed 1 validate.report 'of another compilation' validate mixed $samples
 case_of data 1 'data.shape' '' validate o -q --data "$E/test_y.npy" --device ./device
