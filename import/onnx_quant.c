@@ -8,6 +8,7 @@
  * quantized weights and computes with floats, and with from_float always, the float values are
  * used. */
 #include "import/onnx_quant.h"
+#include "import/onnx_write_op.h"
 
 #include <onnx/onnx.pb-c.h>
 #include <string.h>
@@ -296,6 +297,8 @@ const qn_onnx_row qn_onnx_quant[] = {
 	QN_ONNX_READ("com.microsoft", "QuantizeLinear", 1, quantize_linear, 0),
 	QN_ONNX_READ("com.microsoft", "DequantizeLinear", 1, dequantize_linear, 0),
 	QN_ONNX_READ("", "DynamicQuantizeLinear", 11, dynamic_quantize, 0),
+	QN_ONNX_WRITE("DynamicQuantizeLinear", qn_onnx_write_dynamic, 0, PLAIN,
+		      QN_OP_dynamic_fake_quant),
 	QN_ONNX_READ("com.microsoft", "DynamicQuantizeMatMul", 1, qn_onnx_dynamic_matmul, 0),
 	QN_ONNX_READ("com.microsoft", "MatMulIntegerToFloat", 1, qn_onnx_matmul_to_float, 0),
 	QN_ONNX_READ("", "ConvInteger", 10, qn_onnx_integer_product, 1),

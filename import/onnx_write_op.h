@@ -22,6 +22,7 @@ qn_onnx_write_fn qn_onnx_write_gather, qn_onnx_write_gather_nd, qn_onnx_write_sc
 qn_onnx_write_fn qn_onnx_write_reduce, qn_onnx_write_arg, qn_onnx_write_cumsum, qn_onnx_write_along,
 	qn_onnx_write_layer_norm, qn_onnx_write_rms_norm, qn_onnx_write_l2_norm,
 	qn_onnx_write_by_channel;
+qn_onnx_write_fn qn_onnx_write_dynamic;
 
 const qn_type *qn_onnx_write_type(const qn_onnx_out *o, const qn_node *n, uint32_t i);
 /* The operator over the node's operands, and over `more` further inputs after them. */
