@@ -56,6 +56,48 @@ qn_importer_transpose(qn_importer *im, qn_id x, const int64_t *perm)
 	return moves ? qn_importer_op(im, QN_OP_transpose, 1, &x, &a, NULL) : x;
 }
 
+/* Axes that a copy of x with these repeats has, where neighbours whose elements follow each other are one; those before
+ * axis `from` are not repeated. */
+static int32_t
+axes_of_tile(const qn_type *x, const int64_t *repeats, int32_t from)
+{
+	enum { NOTHING, REPEAT, ELEMENTS } last = NOTHING;
+	int32_t n = 0;
+
+	for (int32_t i = 0; i < x->rank; i++) {
+		if (i >= from && repeats[i] > 1) {
+			n += last != REPEAT;
+			last = REPEAT;
+		}
+		if (x->dim[i] != 1) {
+			n += last != ELEMENTS;
+			last = ELEMENTS;
+		}
+	}
+	return n;
+}
+
+qn_id
+qn_importer_tile(qn_importer *im, qn_id x, int32_t n, const int64_t *repeats)
+{
+	enum { KERNEL_AXES = 6 };
+	qn_attrs inner = {0}, outer = {0};
+	int32_t from = 0;
+
+	if (x == 0)
+		return 0;
+	const qn_type *t = qn_importer_type(im, x);
+	while (n == t->rank && from + 1 < n && axes_of_tile(t, repeats, from) > KERNEL_AXES)
+		from++;
+	inner.tile.repeats.n = outer.tile.repeats.n = n;
+	for (int32_t i = 0; i < n; i++) {
+		inner.tile.repeats.v[i] = i < from ? 1 : repeats[i];
+		outer.tile.repeats.v[i] = i < from ? repeats[i] : 1;
+	}
+	const qn_id y = qn_importer_op(im, QN_OP_tile, 1, &x, &inner, NULL);
+	return from == 0 || y == 0 ? y : qn_importer_tile(im, y, n, outer.tile.repeats.v);
+}
+
 qn_id
 qn_importer_channels_last(qn_importer *im, qn_id x)
 {

@@ -169,7 +169,9 @@ const qn_type *qn_importer_type(const qn_importer *im, qn_id x);
 /* Compositions.  reshape: dims are known.  transpose: perm of the rank of x, x itself when it is the identity. */
 qn_id qn_importer_reshape(qn_importer *im, qn_id x, int32_t rank, const int64_t *dim);
 qn_id qn_importer_transpose(qn_importer *im, qn_id x, const int64_t *perm);
-/* The same of a constant of any type and size, scales along with their axis; perm is one. */
+/* x as often as `repeats` says along each axis, by several tiles where kernels cannot copy along so many axes. */
+qn_id qn_importer_tile(qn_importer *im, qn_id x, int32_t n, const int64_t *repeats);
+/* A transpose of a constant of any type and size, scales along with their axis; perm is one. */
 qn_id qn_importer_permuted(qn_importer *im, qn_id x, const int64_t *perm);
 /* Between N C D1 … and N D1 … C, of any rank >= 2. */
 qn_id qn_importer_channels_last(qn_importer *im, qn_id x);

@@ -287,7 +287,7 @@ tile(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 			out[0] = no_times(o, n->in[0], a.tile.repeats.v);
 			return;
 		}
-	out[0] = qn_importer_op(&o->im, QN_OP_tile, 1, n->in, &a, NULL);
+	out[0] = qn_importer_tile(&o->im, n->in[0], rank, a.tile.repeats.v);
 }
 
 static void

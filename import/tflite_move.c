@@ -216,12 +216,12 @@ pad_v2(qn_tfl_op *o)
 static void
 tile(qn_tfl_op *o)
 {
-	qn_attrs a = {0};
+	int64_t repeats[QN_MAX_RANK];
 	qn_id x = qn_tfl_moved(o, 0);
+	const int32_t n = qn_tfl_ints(o, 1, QN_MAX_RANK, repeats);
 
-	a.tile.repeats.n = qn_tfl_ints(o, 1, QN_MAX_RANK, a.tile.repeats.v);
-	if (a.tile.repeats.n >= 0)
-		qn_tfl_set_result(o, 0, qn_importer_op(o->im, QN_OP_tile, 1, &x, &a, NULL));
+	if (n >= 0)
+		qn_tfl_set_result(o, 0, qn_importer_tile(o->im, x, n, repeats));
 }
 
 static void

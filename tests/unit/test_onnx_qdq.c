@@ -215,6 +215,18 @@ zero_channels(void)
 	return ends("f", 0.06, 128);
 }
 
+/* A Tile along more axes than kernels copy along. */
+static double
+tiled(void)
+{
+	image();
+	onx_ints64(file, "apart", "5", (const int64_t[]){1, 2, 2, 6, 5});
+	onx_ints64(file, "times", "5", (const int64_t[]){1, 2, 3, 2, 2});
+	onx_node(file, "Reshape", "d,apart", "r");
+	onx_node(file, "Tile", "r,times", "t");
+	return ends("t", 0.02, 128);
+}
+
 /* Transposed convolutions of weights of u8, of a channel each, and of three axes. */
 static double
 spread(void)
@@ -268,6 +280,7 @@ static const network networks[] = {
 	{"constants", constants},
 	{"stored_pad_value", stored_pad_value},
 	{"zero_channels", zero_channels},
+	{"tiled", tiled},
 	{"spread", spread},
 	{"spread_volume", spread_volume},
 };
