@@ -2,7 +2,8 @@
 /* onnx_product.c - products of matrices.
  *
  *   MatMul(a, b)                 matmul; a vector is a matrix of one row, or of one column
- *   Gemm(a, b [K,N], c)          dense(a, transpose(b), c) when b is a constant and c a vector */
+ *   Gemm(a, b [K,N], c)          dense(a, transpose(b), c) when b is a constant, or computed integers that the kernels of
+ *                                dense take as weights, and c a vector */
 #include "import/onnx_write_op.h"
 
 /* ---- MatMul ---- */
@@ -64,6 +65,28 @@ as_bias(qn_onnx *o, qn_id c, int64_t columns)
 	return t->rank == 1 ? c : qn_importer_reshape(&o->im, c, 1, &columns);
 }
 
+/* Whether b [N,K] stands for computed integers of at most 8 bits without a zero point. */
+static bool
+is_stored_weights(qn_onnx *o, qn_id b)
+{
+	const qn_node *n = qn_graph_node(o->im.g, b);
+	double scale;
+	int64_t zp;
+
+	if (n->op != QN_OP_dequantize)
+		return false;
+	const qn_elem *e = qn_onnx_type(o, n->in[0])->elem;
+	if (!e->is_signed || e->bits > 8 || e->gran == QN_SUB_CHANNEL ||
+	    (e->gran == QN_PER_AXIS && e->axis[0] != 0))
+		return false;
+	for (size_t i = 0; i < qn_elem_nparams(e); i++) {
+		qn_elem_param(&o->im.m->types, e, i, &scale, &zp);
+		if (zp != 0)
+			return false;
+	}
+	return true;
+}
+
 static void
 gemm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 {
@@ -84,7 +107,7 @@ gemm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		c = times(o, c, qn_onnx_float(o, n, "beta", 1));
 	if (a == 0 || b == 0)
 		return;
-	if (qn_importer_known(im, b) != NULL) {
+	if (qn_importer_known(im, b) != NULL || (turn_b && is_stored_weights(o, b))) {
 		b = turned(o, b, !turn_b);
 		qn_id bias = b != 0 ? as_bias(o, c, qn_onnx_type(o, b)->dim[0]) : 0;
 		out[0] = qn_importer_op(im, QN_OP_dense, bias != 0 ? 3 : 2, (qn_id[]){a, b, bias},

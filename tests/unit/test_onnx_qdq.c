@@ -215,6 +215,21 @@ zero_channels(void)
 	return ends("f", 0.06, 128);
 }
 
+/* A layer whose weights are computed, with a bias. */
+static double
+computed_weights(void)
+{
+	image();
+	onx_ints64(file, "rows", "2", (const int64_t[]){3, 40});
+	onx_node(file, "Reshape", "d,rows", "a");
+	onx_node(file, "Tanh", "a", "t");
+	pair("t", "w", 1.0 / 127, ONX_INT8, 0);
+	onx_floats(file, "b", "3", (const float[]){0.5f, -0.25f, 1});
+	onx_int(file, "transB", 1);
+	onx_node(file, "Gemm", "a,w,b", "g");
+	return ends("g", 0.3, 128);
+}
+
 /* A Tile along more axes than kernels copy along. */
 static double
 tiled(void)
@@ -280,6 +295,7 @@ static const network networks[] = {
 	{"constants", constants},
 	{"stored_pad_value", stored_pad_value},
 	{"zero_channels", zero_channels},
+	{"computed_weights", computed_weights},
 	{"tiled", tiled},
 	{"spread", spread},
 	{"spread_volume", spread_volume},
