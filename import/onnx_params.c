@@ -18,6 +18,33 @@ refused(qn_onnx *o, const char *what)
 	return NULL;
 }
 
+/* "[2,8]" */
+static const char *
+shape_text(qn_onnx *o, const qn_type *t)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, o->im.scratch);
+	for (int32_t k = 0; k < t->rank; k++)
+		qn_buff(&b, "%s%lld", k > 0 ? "," : "[", (long long)t->dim[k]);
+	qn_buff(&b, t->rank == 0 ? "[]" : "]");
+	return qn_buf_str(&b);
+}
+
+/* Reports that the scales do not lie along the blocks; false. */
+static bool
+no_blocks(qn_onnx *o, const qn_onnx_params *p, const qn_type *x)
+{
+	(void)qn_importer_refuse(
+		&o->im, "import.input",
+		"the scales %s do not match the blocks of %lld (block_size) along axis %lld of the "
+		"value %s; one scale for each block is needed, one for each index of the axis in a "
+		"vector, or one for all",
+		shape_text(o, qn_onnx_type(o, p->scale)), (long long)p->block, (long long)p->axis,
+		shape_text(o, x));
+	return false;
+}
+
 /* The granularity and its axes; room for QN_MAX_RANK of them is in axis and block. */
 static bool
 granularity(qn_onnx *o, const qn_onnx_params *p, const qn_type *x, qn_elem *d, int32_t *axis,
@@ -34,35 +61,44 @@ granularity(qn_onnx *o, const qn_onnx_params *p, const qn_type *x, qn_elem *d, i
 		d->gran = QN_PER_AXIS;
 		d->naxis = 1;
 		axis[0] = at;
-		return s->dim[0] == x->dim[at] ||
-		       refused(o, "one scale per index of the axis is needed") != NULL;
+		if (s->dim[0] == x->dim[at])
+			return true;
+		(void)qn_importer_refuse(&o->im, "import.input",
+					 "one scale per index of the axis is needed, or one for "
+					 "all: there are %lld scales, and axis %d of the value %s",
+					 (long long)s->dim[0], (int)at, shape_text(o, x));
+		return false;
 	}
 	d->gran = QN_SUB_CHANNEL;
 	for (int32_t k = 0; k < x->rank && s->rank == x->rank; k++) {
 		int64_t each = k == at ? p->block : 1;
 
 		if (each < 1 || s->dim[k] != x->dim[k] / each + (x->dim[k] % each != 0))
-			return refused(o, "the scales do not match the blocks") != NULL;
+			return no_blocks(o, p, x);
 		if (s->dim[k] == 1)
 			continue;
 		d->partial = d->partial || x->dim[k] % each != 0;
 		axis[d->naxis] = k;
 		block[d->naxis++] = each;
 	}
-	return s->rank == x->rank || refused(o, "the scales do not match the blocks") != NULL;
+	return s->rank == x->rank || no_blocks(o, p, x);
 }
 
 /* Quantizers that measure a mask of -inf write an infinite scale. */
 static bool
 are_finite(qn_onnx *o, const qn_tensor *scale)
 {
-	if (qn_tensor_find_nonfinite(scale) < 0)
+	const int64_t at = qn_tensor_find_nonfinite(scale);
+
+	if (at < 0)
 		return true;
-	return refused(o,
-		       "a scale is infinite or NaN, so that no value can be computed with it: the "
-		       "tool "
-		       "that quantized the file met infinite numbers there; quantize it again with "
-		       "finite ones, as -10000 for a mask of -inf, or without the node") != NULL;
+	(void)qn_importer_refuse(
+		&o->im, "import.input",
+		"a scale is infinite or NaN, so that no value can be computed with it: element "
+		"%lld is %g; the tool that quantized the file met infinite numbers there; quantize "
+		"it again with finite ones, as -10000 for a mask of -inf, or without the node",
+		(long long)at, qn_tensor_f64(scale, at));
+	return false;
 }
 
 /* Scales and zero points into d; false after a report.  A scale of 0 stands for values of 0. */
@@ -77,8 +113,13 @@ numbers(qn_onnx *o, const qn_onnx_params *p, qn_elem *d)
 
 	if (!are_finite(o, s))
 		return false;
-	if (nz != n && nz != 1)
-		return refused(o, "one zero point per scale is needed") != NULL;
+	if (nz != n && nz != 1) {
+		(void)qn_importer_refuse(&o->im, "import.input",
+					 "one zero point per scale is needed, or one for all: "
+					 "there are %lld zero points and %lld scales",
+					 (long long)nz, (long long)n);
+		return false;
+	}
 	if (d->gran == QN_PER_TENSOR) {
 		d->scale = qn_scale_const(types, qn_importer_scale(qn_tensor_f64(s, 0)));
 		d->zp = z != NULL ? qn_tensor_i64(z, 0) : 0;

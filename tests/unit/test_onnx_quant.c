@@ -174,7 +174,23 @@ test_refused(void **state)
 	onnx_const("s", ONNX_FLOAT, DIMS(4), V(1, 1, 1, 1));
 	onnx_node("", "QuantizeLinear", "x s", "y");
 	onnx_output("y");
-	onnx_fails("import.input", "one scale per index");
+	onnx_fails("import.input", "there are 4 scales, and axis 1 of the value [2,3]");
+	(void)rig_teardown(NULL), (void)rig_setup(NULL);
+	onnx_begin(21);
+	onnx_const("q", ONNX_I8, DIMS(2, 3), V(1, 2, 3, 4, 5, 6));
+	onnx_const("s", ONNX_FLOAT, DIMS(1, 3), V(1, 1, 1));
+	onnx_node("", "DequantizeLinear", "q s", "y");
+	onnx_output("y");
+	onnx_fails("import.input", "the scales [1,3] do not match the blocks of 0 (block_size) "
+				   "along axis 1 of the value [2,3]");
+	(void)rig_teardown(NULL), (void)rig_setup(NULL);
+	onnx_begin(13);
+	onnx_const("q", ONNX_I8, DIMS(2, 3), V(1, 2, 3, 4, 5, 6));
+	onnx_const("s", ONNX_FLOAT, DIMS(3), V(1, 1, 1));
+	onnx_const("z", ONNX_I8, DIMS(2), V(1, 1));
+	onnx_node("", "DequantizeLinear", "q s z", "y");
+	onnx_output("y");
+	onnx_fails("import.input", "there are 2 zero points and 3 scales");
 	(void)rig_teardown(NULL), (void)rig_setup(NULL);
 	onnx_begin(13);
 	onnx_input("x", ONNX_U8, DIMS(2, 3));
@@ -191,7 +207,9 @@ test_refused(void **state)
 	scale("s", HUGE_VAL);
 	onnx_node("", "QuantizeLinear", "x s", "y");
 	onnx_output("y");
-	onnx_fails("import.input", "a scale is infinite or NaN");
+	onnx_fails("import.input",
+		   "a scale is infinite or NaN, so that no value can be computed with it: "
+		   "element 0 is inf");
 	(void)rig_teardown(NULL), (void)rig_setup(NULL);
 	onnx_begin(13);
 	onnx_input("x", ONNX_FLOAT, DIMS(2, 3));
