@@ -174,6 +174,13 @@ read_pair(const qn_encodings *e, const qn_json *v, qn_encoding_pair *p)
 static void
 read_pairs(const qn_encodings *e, const qn_json *v, qn_encoding *out)
 {
+	if (qn_json_find(v, "input") != NULL || qn_json_find(v, "output") != NULL) {
+		qn_encoding_bad(e, v,
+				"has those of the inputs and outputs of a PyTorch module; give the "
+				"other file that AIMET writes beside it, with names of the ONNX "
+				"file");
+		return;
+	}
 	if (!qn_json_is(&e->doc, v, QN_JSON_ARRAY))
 		return;
 	if (v->n == 0) {

@@ -48,6 +48,7 @@ encodings nothing 1 encodings.value "$at/0: error|neither" '"x": [{"bitwidth": 8
 encodings no-bits 1 json.key.missing "$at/0" '"x": [{"scale": 1, "offset": 0}]' ''
 encodings float 1 encodings.float "$at: error|--skip" '"x": [{"bitwidth": 16, "dtype": "float"}]' ''
 encodings kind 1 json.kind "$at: error" '"x": {}' ''
+encodings module 1 encodings.value "$at: error|of a PyTorch module|other file" '"x": {"output": {"0": '$asym'}}' ''
 encodings empty 1 encodings.value "$at: error|empty" '"x": []' ''
 encodings channels 1 encodings.value "$at: error|more than one" '"x": ['$asym', '$asym']' ''
 encodings length 1 encodings.length 'e.json:/param_encodings/w: error|has 3 encodings' "$both" '"w": ['$sym', '$sym', '$sym']'
