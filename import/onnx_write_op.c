@@ -7,6 +7,9 @@
 
 #include "ir/diag.h"
 
+/* Refused with its loop, once. */
+static const char part_of_loop[] = "a part of a loop";
+
 /* What is never written as an operator, and why. */
 static const struct {
 	qn_op op;
@@ -24,6 +27,12 @@ static const struct {
 	 "refused: graphs that call composites are written before partition or after quantize"},
 	{QN_OP_table, "refused: a function of quantized values; those of ONNX take float values"},
 	{QN_OP_custom, "refused: ONNX has no custom operators"},
+	{QN_OP_loop, "refused: steps of loops are written one by one, with --inline-bodies"},
+	{QN_OP_loop_carry, part_of_loop},
+	{QN_OP_loop_end, part_of_loop},
+	{QN_OP_loop_slice, part_of_loop},
+	{QN_OP_loop_stack, part_of_loop},
+	{QN_OP_loop_last, part_of_loop},
 };
 
 /* Of an op without a row. */
@@ -93,9 +102,14 @@ qn_onnx_out_op(qn_onnx_out *o, const qn_node *n)
 {
 	const qn_onnx_row *r = qn_onnx_written(n->op);
 
-	for (size_t i = 0; i < QN_COUNT(others); i++)
-		if (others[i].op == n->op)
+	for (size_t i = 0; i < QN_COUNT(others); i++) {
+		if (others[i].op != n->op)
+			continue;
+		if (others[i].why != part_of_loop)
 			return qn_onnx_out_refuse(o, n, others[i].why);
+		o->problems++;
+		return NULL;
+	}
 	if (!n->type->is_tuple && qn_type_count(n->type) < 0)
 		return qn_onnx_out_refuse(o, n, "its shape is not known");
 	return r != NULL ? r->write(o, n, r->op) : qn_onnx_out_refuse(o, n, no_operator);

@@ -78,6 +78,8 @@ calibrate(qn_model *m, qn_compile_opts *opts)
 		return QN_OK; /* qn_export refuses it */
 	if (strcmp(qn_model_stage(m), "calibrated") != 0)
 		opts->stop_after = "bind";
+	else if (opts->inline_bodies != 0)
+		opts->passes = opts->ncalib > 0 ? "inline-bodies,calibrate" : "inline-bodies";
 	else
 		opts->passes = opts->ncalib > 0 ? "calibrate" : "";
 	return qn_compile(m, opts);

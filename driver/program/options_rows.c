@@ -155,7 +155,8 @@ const option_row option_rows[] = {
 	 .help = "how operands of different scales get a common one: tflite (default), by "
 		 "multipliers; fixed-point[:BITS], by scales that are integers of BITS bits, 8 "
 		 "(default) to 15, times powers of two; --align alone: fixed-point"},
-	{"--inline-bodies", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL, FLAG(inline_bodies),
+	{"--inline-bodies", 0, GROUP_QUANTIZATION, LOWERING | CMD_EVAL | CMD_EXPORT,
+	 FLAG(inline_bodies),
 	 .help = "write out all steps of loops, each with parameters of its own, instead of one "
 		 "body"},
 	{"--no-approx", 0, GROUP_QUANTIZATION, LOWERING, FLAG(no_approx),

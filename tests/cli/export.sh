@@ -57,6 +57,27 @@ bytes 16 '\000\000\200\077' | npy four.npy '<f4' '4, 4'
 good 'open' export -q open.qir --calib four.npy -o opened.onnx
 good 'opened' compile -q opened.onnx -o opened
 
+# a loop is refused once, with the way out
+cat >loop.qir <<'END'
+model "loop" stage calibrated
+graph @main(%x: tensor<4x4xf32>) {
+  %q = quantize %x : tensor<4x4x!quant.uniform<i8:f32, 0.02>>
+  %d = dequantize %q
+  %zero = const : tensor<4xf32> splat 0.0
+  %i = loop {count=4}
+  %h = loop_carry %zero, %i
+  %s = loop_slice %d, %i
+  %n = maximum %s, %h
+  %e = loop_end %i, %n
+  %y = loop_stack %n, %e {length=4}
+  return %y
+}
+END
+case_of 'loop' 3 export.op "loop 'i' cannot be written to ONNX|--inline-bodies" export -q loop.qir -o x.onnx
+bytes 16 '\000\000\200\077' | npy loop.npy '<f4' '1, 4, 4'
+good 'loop of steps' export -q loop.qir --inline-bodies -o loop.onnx
+good 'loop of steps, equal' eval -q loop.onnx --data loop.npy --against loop.qir --max max-diff=0
+
 # the graph that is read is the one that was written; quantized files as they are
 same_graph() {
 	local name=$1 model=$2
