@@ -35,8 +35,16 @@ typedef struct function {
 	int32_t zp, zo;     /* zero points */
 	double least, most; /* of the result's storage, its zero point subtracted */
 	double first;       /* value of the input's storage */
-	bool own; /* its parameters are Quern's, not those of a file that came quantized */
+	bool own;   /* its parameters are Quern's, not those of a file that came quantized */
+	bool jumps; /* at 1, say: what f32 rounds to 1 is 1 */
 } function;
+
+static bool
+has_jumps(qn_op op)
+{
+	return op == QN_OP_floor || op == QN_OP_ceil || op == QN_OP_round ||
+	       op == QN_OP_thresholded_relu || op == QN_OP_shrink;
+}
 
 double
 qn_lut_beside_pole(qn_lut_fn *f, const void *user, double x, double step, bool has_below)
@@ -52,7 +60,8 @@ qn_lut_beside_pole(qn_lut_fn *f, const void *user, double x, double step, bool h
 static double
 at_code(const function *f, double code)
 {
-	const double x = f->in * (code - (double)f->zp);
+	const double exact = f->in * (code - (double)f->zp);
+	const double x = f->jumps ? (double)(float)exact : exact;
 	const double y = f->f(f->user, x);
 
 	if (!f->own || !isinf(y))
@@ -102,7 +111,8 @@ qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, c
 			     (double)(out->elem->qmin - qn_zp_of(g, out)),
 			     (double)(out->elem->qmax - qn_zp_of(g, out)),
 			     (double)in->elem->qmin,
-			     g->model->quantized_here};
+			     g->model->quantized_here,
+			     has_jumps(n->op)};
 	const qn_family family = qn_node_family(g, n);
 	d->n = (int32_t)qn_static_count(out);
 	d->plain = out->elem->plain;

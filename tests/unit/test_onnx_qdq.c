@@ -215,6 +215,22 @@ zero_channels(void)
 	return ends("f", 0.06, 128);
 }
 
+/* 50 * 0.02 is 1 in f32. */
+static double
+whole_numbers(void)
+{
+	image();
+	onx_node(file, "Floor", "d", "f");
+	onx_node(file, "Round", "d", "r");
+	onx_node(file, "Ceil", "d", "c");
+	pair("f", "f1", 0.05, ONX_UINT8, 100);
+	pair("r", "r1", 0.05, ONX_UINT8, 100);
+	pair("c", "c1", 0.05, ONX_UINT8, 100);
+	onx_int(file, "axis", 0);
+	onx_node(file, "Concat", "f1,r1,c1", "a");
+	return ends("a", 0.05, 100);
+}
+
 /* A layer whose weights are computed, with a bias. */
 static double
 computed_weights(void)
@@ -295,6 +311,7 @@ static const network networks[] = {
 	{"constants", constants},
 	{"stored_pad_value", stored_pad_value},
 	{"zero_channels", zero_channels},
+	{"whole_numbers", whole_numbers},
 	{"computed_weights", computed_weights},
 	{"tiled", tiled},
 	{"spread", spread},
