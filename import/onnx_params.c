@@ -134,8 +134,9 @@ numbers(qn_onnx *o, const qn_onnx_params *p, qn_elem *d)
 		zp[i] = z != NULL ? qn_tensor_i64(z, nz == 1 ? 0 : i) : 0;
 	}
 	bool blocks = d->gran == QN_SUB_CHANNEL;
-	if (qn_params_intern(types, o->im.file, NULL, (size_t)n, blocks ? s->type->rank : 1,
-			     blocks ? s->type->dim : NULL, scale, zp, &vec) != QN_OK) {
+	if (qn_params_intern(types, qn_importer_place(&o->im), NULL, (size_t)n,
+			     blocks ? s->type->rank : 1, blocks ? s->type->dim : NULL, scale, zp,
+			     &vec) != QN_OK) {
 		o->im.problems++;
 		return false;
 	}
@@ -160,7 +161,7 @@ qn_onnx_elem(qn_onnx *o, const qn_onnx_params *p, qn_plain storage, const qn_typ
 	d.block = block;
 	if (!granularity(o, p, x, &d, axis, block) || !numbers(o, p, &d))
 		return NULL;
-	if (qn_elem_make(&o->im.m->types, o->im.node, &d, &e) != QN_OK)
+	if (qn_elem_make(&o->im.m->types, qn_importer_place(&o->im), &d, &e) != QN_OK)
 		o->im.problems++;
 	else
 		e = qn_elem_normalize(&o->im.m->types, e);

@@ -139,6 +139,17 @@ axis_of(const qn_tfl_tensor *t, int32_t axis, int64_t n)
 	return longer == 1 ? found : axis;
 }
 
+/* "model.tflite: tensor 'x'" */
+static const char *
+place_of(qn_tfl *f, const qn_tfl_tensor *t)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, f->im.scratch);
+	qn_buff(&b, "%s: tensor '%s'", f->im.file, t->name);
+	return qn_buf_str(&b);
+}
+
 /* The vector of scales as the element's, the zero points as its; false after a report. */
 static bool
 scales(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *q, qn_elem *d, int32_t *axis)
@@ -169,7 +180,7 @@ scales(qn_tfl *f, const qn_tfl_tensor *t, const qn_flat_table *q, qn_elem *d, in
 		s[i] = qn_importer_scale(qn_flat_real_at(&scale, i));
 		z[i] = qn_flat_int_at(&zp, zp.n > 1 ? i : 0, QN_FLAT_I64);
 	}
-	if (qn_params_intern(types, t->name, NULL, scale.n, 1, NULL, s, z, &vec) != QN_OK)
+	if (qn_params_intern(types, place_of(f, t), NULL, scale.n, 1, NULL, s, z, &vec) != QN_OK)
 		return false;
 	d->zp = 0;
 	d->gran = QN_PER_AXIS;
@@ -224,7 +235,7 @@ element(qn_tfl *f, qn_tfl_tensor *t)
 	d.kind = QN_ELEM_UNIFORM;
 	if (!scales(f, t, &q, &d, &axis))
 		f->im.problems++;
-	else if (qn_elem_make(&f->im.m->types, t->name, &d, &e) != QN_OK)
+	else if (qn_elem_make(&f->im.m->types, place_of(f, t), &d, &e) != QN_OK)
 		f->im.problems++;
 	return e;
 }

@@ -218,6 +218,8 @@ test_refused(void **state)
 	onnx_output("y");
 	assert_int_not_equal(onnx_try(), QN_OK);
 	assert_string_equal(rg->diags.item[0].id, "type.scale.range");
+	assert_string_equal(rg->diags.item[0].place,
+			    "f.onnx: node 'y' (QuantizeLinear, version 13)");
 	(void)rig_teardown(NULL), (void)rig_setup(NULL);
 	onnx_begin(13);
 	onnx_input("x", ONNX_FLOAT, DIMS(2, 3));

@@ -18,6 +18,9 @@ test_axis_refused(void **state)
 	file->tensor[x].axis = 7;
 	(void)tfl_op(file, QN_TFL_RELU, INTS(x), INTS(y));
 	import_fails(INTS(x), INTS(y), "import.type", "2 scales and 2 zero points for axis 7");
+	file->tensor[x].nscale = 1;
+	file->tensor[x].scale[0] = -0.5f;
+	import_fails(INTS(x), INTS(y), "type.scale.range", "f.tflite: tensor 'x'");
 }
 
 static void
