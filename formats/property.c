@@ -102,6 +102,12 @@ qn_property_string(const qn_property *p, const char **s, size_t *n)
 	return true;
 }
 
+bool
+qn_property_is_null(const qn_property *p)
+{
+	return p->type == QN_VALUE_JSON && p->bytes == 4 && memcmp(p->data, "null", 4) == 0;
+}
+
 /* ---- as JSON ---- */
 
 /* The length of the UTF-8 sequence at s, 0: there is none. */

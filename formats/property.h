@@ -54,6 +54,8 @@ bool qn_property_u64(const qn_property *p, uint64_t *out);
 bool qn_property_f64(const qn_property *p, double *out);
 /* A string as its bytes; false: not a single string. */
 bool qn_property_string(const qn_property *p, const char **s, size_t *n);
+/* Whether it is the null of a JSON text. */
+bool qn_property_is_null(const qn_property *p);
 
 /* Whether a text is UTF-8, and so can be a name in JSON. */
 bool qn_is_utf8(const char *s);

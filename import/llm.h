@@ -24,6 +24,7 @@ typedef struct qn_llm_arch {
 	bool gelu;     /* of the gate, with tanh; else silu */
 	bool scaled;   /* embeddings are multiplied by the root of their length */
 	bool norm_plus_1; /* Hugging Face stores the weights of norms minus 1 */
+	bool window_off;  /* sliding_window of config.json counts only with use_sliding_window */
 } qn_llm_arch;
 
 enum { QN_LLM_CONTEXT = 256 }; /* tokens of the cache where nothing else is said */
@@ -66,6 +67,8 @@ typedef enum qn_llm_role {
 	QN_LLM_NROLE
 } qn_llm_role;
 
+/* Whether the architecture or config.json says that these weights have a bias; others may have one, too. */
+bool qn_llm_has_bias(const qn_llm *l, qn_llm_role role);
 /* Whether the logits have the matrix of the embeddings. */
 bool qn_llm_is_tied(qn_llm *l);
 /* Whether the file says that it is of one of the architectures, which is that of l then. */

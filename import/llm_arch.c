@@ -11,8 +11,8 @@
 static const qn_llm_arch archs[] = {
 	{.name = "llama", .pairs = true},
 	{.name = "mistral", .in_gguf = "llama", .pairs = true},
-	{.name = "qwen2", .qkv_bias = true},
-	{.name = "qwen3", .qk_norm = true},
+	{.name = "qwen2", .qkv_bias = true, .window_off = true},
+	{.name = "qwen3", .qk_norm = true, .window_off = true},
 	{.name = "gemma", .gelu = true, .scaled = true, .norm_plus_1 = true},
 };
 

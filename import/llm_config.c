@@ -41,7 +41,7 @@ static const key_row keys[] = {
 	{"rope.dimension_count", NULL, MEMBER(rope_dim), MOST, 0},
 	{"context_length", "max_position_embeddings", MEMBER(trained), MOST, 0},
 	{"vocab_size", "vocab_size", MEMBER(vocab), MOST, 0},
-	{"attention.sliding_window", "sliding_window", MEMBER(window), MOST, 0},
+	{"attention.sliding_window", "sliding_window", MEMBER(window), MOST, MAY_BE_0},
 	{"rope.freq_base", "rope_theta", MEMBER(rope_base), 0, 0},
 	{"rope.scale_linear", NULL, MEMBER(rope_factor), 0, MAY_BE_0 | OLDER},
 	{"rope.scaling.factor", NULL, MEMBER(rope_factor), 0, MAY_BE_0},
@@ -125,8 +125,7 @@ take_key(qn_llm *l, const key_row *row)
 	qn_property one;
 	uint64_t n = 0;
 
-	if (p != NULL && p->type == QN_VALUE_JSON && p->bytes == 4 &&
-	    memcmp(p->data, "null", 4) == 0)
+	if (p != NULL && qn_property_is_null(p))
 		p = NULL;
 	if (p == NULL)
 		return (row->rules & (l->hugging_face ? REQUIRED : REQUIRED | REQUIRED_GGUF)) != 0
@@ -138,10 +137,11 @@ take_key(qn_llm *l, const key_row *row)
 	}
 	if (row->most == 0)
 		return take_real(l, row, key, p, to);
-	if (!qn_property_u64(p, &n) || n == 0 || n > (uint64_t)row->most)
+	const bool may_be_0 = (row->rules & MAY_BE_0) != 0;
+	if (!qn_property_u64(p, &n) || (n == 0 && !may_be_0) || n > (uint64_t)row->most)
 		return refuse(l, "llm.value", key,
-			      text(l, "%s is not an integer from 1 to 2147483647",
-				   qn_property_json(l->im.scratch, p), ""));
+			      text(l, "%s is not an integer from %s to 2147483647",
+				   qn_property_json(l->im.scratch, p), may_be_0 ? "0" : "1"));
 	*(int64_t *)to = (int64_t)n;
 	return QN_OK;
 }
@@ -165,14 +165,32 @@ set_defaults(qn_llm *l)
 		l->epsilon = 1e-6;
 }
 
+/* What a key of config.json says that is true or false (qn_llm_check_network). */
+static bool
+says(const qn_llm *l, const char *key, bool otherwise)
+{
+	const qn_property *p = l->hugging_face ? qn_archive_value(&l->file, key) : NULL;
+	uint64_t truth = otherwise;
+
+	if (p != NULL)
+		(void)qn_property_u64(p, &truth);
+	return truth != 0;
+}
+
 /* A folder of Hugging Face may have a window that it does not use. */
 static bool
 uses_window(const qn_llm *l)
 {
-	const qn_property *p = qn_archive_value(&l->file, "use_sliding_window");
-	uint64_t use = 1;
+	return says(l, "use_sliding_window", !(l->hugging_face && l->arch->window_off));
+}
 
-	return p == NULL || !qn_property_u64(p, &use) || use != 0;
+bool
+qn_llm_has_bias(const qn_llm *l, qn_llm_role role)
+{
+	const bool qkv = role == QN_LLM_Q || role == QN_LLM_K || role == QN_LLM_V;
+
+	return (l->arch->qkv_bias && qkv) ||
+	       ((qkv || role == QN_LLM_ATTN_OUTPUT) && says(l, "attention_bias", false));
 }
 
 bool
@@ -184,12 +202,7 @@ qn_llm_rotates_pairs(const qn_llm *l)
 bool
 qn_llm_is_tied(qn_llm *l)
 {
-	const qn_property *p = qn_archive_value(&l->file, "tie_word_embeddings");
-	uint64_t tie = !qn_llm_has(l, QN_LLM_OUTPUT, 0, ".weight");
-
-	if (l->hugging_face && p != NULL)
-		(void)qn_property_u64(p, &tie);
-	return tie != 0;
+	return says(l, "tie_word_embeddings", !qn_llm_has(l, QN_LLM_OUTPUT, 0, ".weight"));
 }
 
 /* What two keys say together. */
@@ -199,6 +212,13 @@ check(qn_llm *l)
 	const char *head = key_of(l, "attention.key_length", "head_dim");
 	const bool has_head = qn_archive_value(&l->file, head) != NULL;
 	const bool head_is_odd = l->head_dim == 0 || l->head_dim % 2 != 0;
+	qn_buf window;
+
+	qn_buf_init(&window, l->im.scratch);
+	qn_buff(&window,
+		"attention to the last %lld tokens alone is not supported; a cache of at most so "
+		"many (--context %lld) computes the same",
+		(long long)l->window, (long long)l->window);
 	const struct {
 		bool wrong;
 		const char *gguf, *hugging_face, *why;
@@ -216,9 +236,7 @@ check(qn_llm *l)
 		{l->value_dim != l->head_dim, "attention.value_length", "head_dim",
 		 "values of another length than keys are not supported"},
 		{l->window > 0 && l->window < l->context && uses_window(l) && !l->converts,
-		 "attention.sliding_window", "sliding_window",
-		 "attention to the last tokens alone is not supported; a cache of at most so many "
-		 "(--context N) computes the same"},
+		 "attention.sliding_window", "sliding_window", qn_buf_str(&window)},
 		{l->rope_dim > l->head_dim || l->rope_dim % 2 != 0 ||
 			 (!qn_llm_rotates_pairs(l) && l->rope_dim != l->head_dim),
 		 "rope.dimension_count", "head_dim",

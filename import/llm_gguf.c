@@ -67,9 +67,8 @@ put(qn_llm *l, qn_archive_data *out, qn_llm_role role, int64_t block, const char
 	qn_layout_tensor to;
 
 	if (t == NULL)
-		return bias && (!l->arch->qkv_bias || role < QN_LLM_Q || role > QN_LLM_V)
-			       ? QN_OK
-			       : refuse(l, name, "missing tensor");
+		return bias && !qn_llm_has_bias(l, role) ? QN_OK
+							 : refuse(l, name, "missing tensor");
 	to = *t;
 	if (qn_layout_is_quantizer(t) || qn_layout_elements(t) < 1)
 		return refuse(l, name, "it has no values that a weight can have");

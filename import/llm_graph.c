@@ -32,9 +32,7 @@ part_name(qn_llm *l, int64_t block, const char *part)
 static qn_id
 bias(qn_llm *l, qn_llm_role role, int64_t block, int64_t n)
 {
-	const bool must = l->arch->qkv_bias && role != QN_LLM_ATTN_OUTPUT;
-
-	return must || qn_llm_has(l, role, block, ".bias")
+	return qn_llm_has_bias(l, role) || qn_llm_has(l, role, block, ".bias")
 		       ? qn_llm_vector(l, role, block, ".bias", n)
 		       : 0;
 }

@@ -35,7 +35,14 @@ static const struct {
 	 true,
 	 {"1", "1.0"},
 	 "only rotations of whole heads are supported"},
+	{"mlp_bias",
+	 false,
+	 {"false"},
+	 "the feed-forward network of this architecture has no biases"},
 };
+
+/* Of a folder; true or false. */
+static const char *const truths[] = {"tie_word_embeddings", "use_sliding_window", "attention_bias"};
 
 static qn_status
 refuse(const qn_llm *l, qn_status status, const char *key, const char *value, const char *why)
@@ -64,6 +71,13 @@ qn_llm_check_network(const qn_llm *l)
 			known = known || strcmp(json, only[i].json[k]) == 0;
 		if (!known)
 			return refuse(l, QN_EINVALID, only[i].key, json, only[i].why);
+	}
+	for (size_t i = 0; l->hugging_face && i < QN_COUNT(truths); i++) {
+		const qn_property *p = qn_archive_value(&l->file, truths[i]);
+
+		if (p != NULL && !qn_property_is_null(p) && (p->array || p->type != QN_VALUE_BOOL))
+			return refuse(l, QN_EINVALID, truths[i], qn_property_json(l->im.scratch, p),
+				      "it is neither true nor false");
 	}
 	return QN_OK;
 }

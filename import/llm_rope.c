@@ -54,6 +54,11 @@ take_object(qn_llm *l, const char *key, const qn_property *p)
 {
 	qn_json_doc doc;
 
+	if (p->type != QN_VALUE_JSON || p->bytes == 0 || p->data[0] != '{')
+		return qn_report(l->im.m->env, QN_EINVALID, "llm.value", place(l, key),
+				 "%s is not an object, such as {\"rope_type\": \"linear\", "
+				 "\"factor\": 2}, nor null",
+				 qn_property_json(l->im.scratch, p));
 	QN_TRY(qn_json_tree(l->im.scratch, l->im.file, (const char *)p->data, p->bytes, NULL,
 			    &doc));
 	const qn_json *type = qn_json_find(doc.root, "rope_type");
@@ -61,7 +66,8 @@ take_object(qn_llm *l, const char *key, const qn_property *p)
 		type = qn_json_find(doc.root, "type");
 	const char *name = type != NULL && type->kind == QN_JSON_STRING ? type->string : "";
 	QN_TRY(take_number(l, key, doc.root, "rope_theta", false, &l->rope_base));
-	if (strcmp(name, "default") == 0)
+	const bool base_alone = doc.root->n == (qn_json_find(doc.root, "rope_theta") != NULL);
+	if (base_alone || strcmp(name, "default") == 0)
 		return QN_OK;
 	const bool llama3 = strcmp(name, "llama3") == 0;
 	if (!llama3 && strcmp(name, "linear") != 0)
@@ -97,7 +103,7 @@ qn_llm_take_scaling(qn_llm *l, const char *gguf)
 
 	for (size_t i = 0; l->hugging_face && i < QN_COUNT(objects); i++) {
 		p = qn_archive_value(&l->file, objects[i]);
-		if (p != NULL && p->type == QN_VALUE_JSON && p->bytes > 0 && p->data[0] == '{')
+		if (p != NULL && !qn_property_is_null(p))
 			QN_TRY(take_object(l, objects[i], p));
 	}
 	if (l->hugging_face || p == NULL || is_word(p, "linear")) /* a factor alone is linear */

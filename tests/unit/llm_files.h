@@ -374,7 +374,9 @@ llm_folder_write(qn_ctx *ctx, const llm_file *f, const char *folder)
 			    "\"low_freq_factor\": 1.0, \"high_freq_factor\": 4.0, "
 			    "\"original_max_position_embeddings\": 64}",
 			    out);
-	(void)fprintf(out, ", \"tie_word_embeddings\": %s}\n", f->tied ? "true" : "false");
+	if (f->key == NULL || strcmp(f->key, "tie_word_embeddings") != 0)
+		(void)fprintf(out, ", \"tie_word_embeddings\": %s", f->tied ? "true" : "false");
+	(void)fputs("}\n", out);
 	(void)fclose(out);
 	(void)qn_archive_new(ctx, &w.x);
 	llm_tensors(&w);

@@ -178,6 +178,7 @@ neutral_keys(void **state)
 {
 	static const char *const rows[][2] = {
 		{"llama.expert_count", "0"},
+		{"llama.attention.sliding_window", "0"},
 		{"llama.attention.causal", "true"},
 		{"llama.attention.scale", "0.35355338"}, /* heads of 8 */
 		{"llama.attention.scale", "0.0"},
@@ -214,7 +215,16 @@ folders(void **state)
 		 "{\"rope_type\": \"llama3\", \"factor\": 8, \"low_freq_factor\": 4, "
 		 "\"high_freq_factor\": 4, \"original_max_position_embeddings\": 64}",
 		 "llm.value", "not below"},
-		{"sliding_window", "8", "llm.value", "--context"},
+		{"rope_scaling", "\"linear\"", "llm.value", "\"linear\" is not an object"},
+		{"rope_scaling", "2", "llm.value", "2 is not an object"},
+		{"rope_parameters", "{\"full_attention\": {\"rope_theta\": 5}}", "llm.scaling",
+		 "full_attention"},
+		{"sliding_window", "8", "llm.value", "the last 8 tokens"},
+		{"sliding_window", "-1", "llm.value", "from 0"},
+		{"attention_bias", "true", "llm.tensor", "missing tensor"},
+		{"attention_bias", "1", "llm.value", "neither true nor false"},
+		{"mlp_bias", "true", "llm.value", "no biases"},
+		{"tie_word_embeddings", "\"yes\"", "llm.value", "neither true nor false"},
 		{"vocab_size", "\"many\"", "llm.value", "many"},
 		{"hidden_act", "\"relu\"", "llm.value", "\"relu\" is not supported"},
 		{"partial_rotary_factor", "0.5", "llm.value", "0.5 is not supported"},
@@ -240,6 +250,34 @@ folders(void **state)
 		const qn_diagnostic d = qn_diag_get(r->ctx, 0);
 		if (strcmp(d.id, rows[i].id) != 0 || strstr(d.message, rows[i].text) == NULL)
 			fail_msg("row %zu: %s: %s [%s]", i, d.place, d.message, d.id);
+	}
+}
+
+/* Keys of config.json that change nothing. */
+static void
+neutral_folders(void **state)
+{
+	static const llm_file rows[] = {
+		{.arch = "llama", .key = "rope_scaling", .value = "{}"},
+		{.arch = "llama", .key = "rope_parameters", .value = "{\"rope_theta\": 10000.0}"},
+		{.arch = "llama", .key = "rope_scaling", .value = "null"},
+		{.arch = "llama", .key = "sliding_window", .value = "0"},
+		{.arch = "llama", .key = "tie_word_embeddings", .value = "null"},
+		{.arch = "llama", .bias = 1, .key = "attention_bias", .value = "false"},
+		{.arch = "llama", .key = "mlp_bias", .value = "false"},
+		/* without use_sliding_window there is none */
+		{.arch = "qwen2", .bias = 1, .key = "sliding_window", .value = "8"},
+		{.arch = "qwen3", .key = "sliding_window", .value = "8"},
+	};
+	const qn_import_opts o = {.size = sizeof o, .context = 16};
+	rig *r = *state;
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		qn_model *m;
+
+		llm_folder_write(r->ctx, &rows[i], at(r, FOLDER));
+		if (qn_import(r->ctx, at(r, FOLDER), &o, &m) != QN_OK)
+			fail_msg("row %zu: %s", i, qn_diag_get(r->ctx, 0).message);
 	}
 }
 
@@ -283,7 +321,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(refusals), TEST(unreadable_type), TEST(neutral_keys),
-		TEST(folders),  TEST(contexts),
+		TEST(folders),  TEST(neutral_folders), TEST(contexts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
