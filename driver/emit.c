@@ -3,6 +3,7 @@
  * the report. */
 #include "codegen/emit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "calibrate/calibrate.h"
@@ -28,6 +29,25 @@ file_name(qn_arena *a, const char *folder, const char *name, const char *suffix)
 	return qn_path_join(a, folder, qn_buf_str(&b));
 }
 
+/* What the states take, which no choice of kernels changes. */
+static size_t
+state_bytes(const qn_model *m)
+{
+	return (size_t)qn_model_describe(m).state_bytes;
+}
+
+/* The budget of the arena alone; 0: none. */
+static size_t
+arena_budget(const qn_emit_call *c)
+{
+	const size_t most = c->opts->max_arena_bytes, ram = c->opts->max_ram_bytes;
+	const size_t states = state_bytes(c->m), rest = ram > states ? ram - states : 1;
+
+	if (ram == 0)
+		return most;
+	return most > 0 && most < rest ? most : rest;
+}
+
 static qn_status
 check_budget(qn_env *env, const qn_plan *p, const char *id, const char *what, size_t have,
 	     size_t most, const char *hint)
@@ -43,6 +63,22 @@ check_budget(qn_env *env, const qn_plan *p, const char *id, const char *what, si
 	return qn_report(env, QN_EBUDGET, id, p->name,
 			 "the model needs %zu bytes of %s, %zu more than the budget of %zu%s%s",
 			 have, what, have - most, most, way[p->optimize], hint);
+}
+
+static qn_status
+check_ram(const qn_emit_call *c, const qn_plan *p)
+{
+	const size_t states = state_bytes(c->m);
+	char what[96];
+
+	(void)snprintf(what, sizeof what, "RAM (activation arena %zu, states %zu)",
+		       p->scratch_bytes, states);
+	return check_budget(c->m->env, p, "budget.ram", what, p->scratch_bytes + states,
+			    c->opts->max_ram_bytes,
+			    qn_graph_reads_tokens(p->g) && states > 0
+				    ? "; a language model that remembers fewer tokens (--context) "
+				      "has smaller states"
+				    : "");
 }
 
 /* Sizes for the caller, against the caller's budgets. */
@@ -68,7 +104,9 @@ measure(qn_emit_call *c, const qn_plan *p)
 		"; quern tune finds the layers that can do with weights of "
 		"4 or 2 bits");
 
-	return scratch != QN_OK ? scratch : weights;
+	const qn_status ram = check_ram(c, p);
+
+	return scratch != QN_OK ? scratch : weights != QN_OK ? weights : ram;
 }
 
 /* Which kernel each step has and why, for the caller. */
@@ -227,8 +265,7 @@ find_constants(const qn_emit_call *c, qn_constants *out)
 qn_status
 qn_emit_plan(qn_emit_call *c, qn_arena *a, qn_plan **out)
 {
-	qn_plan_opts how = {.max_arena = c->opts->max_arena_bytes,
-			    .max_weights = c->opts->max_weight_bytes};
+	qn_plan_opts how = {.max_arena = arena_budget(c), .max_weights = c->opts->max_weight_bytes};
 	const char *name = c->opts->name != NULL ? c->opts->name : c->m->name;
 
 	QN_TRY(qn_progress(c->m->env, "emit", 0, EMIT_STEPS));

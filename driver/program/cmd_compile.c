@@ -238,15 +238,17 @@ int
 cmd_compile(const options *o)
 {
 	const long samples = number("--self-test", o->self_test, 4, 1000);
-	uint64_t scratch, weights;
+	uint64_t scratch, weights, ram;
 	const bool sizes = program_read_size("--max-arena", o->max_arena, 1, 1024, &scratch) &&
-			   program_read_size("--max-weights", o->max_weights, 1, 1024, &weights);
+			   program_read_size("--max-weights", o->max_weights, 1, 1024, &weights) &&
+			   program_read_size("--max-ram", o->max_ram, 1, 1024, &ram);
 
 	if (samples < 0 || !sizes)
 		return QN_EUSAGE;
 	qn_emit_opts numbers = {.test_samples = (size_t)samples,
 				.max_arena_bytes = (size_t)scratch,
-				.max_weight_bytes = (size_t)weights};
+				.max_weight_bytes = (size_t)weights,
+				.max_ram_bytes = (size_t)ram};
 
 	if (o->list_passes) {
 		program_list_passes();

@@ -53,9 +53,9 @@ typedef struct options {
 	sample_options sample;
 	const char *name, *method, *skip, *recipe, *dynamic, *stats, *encodings, *shard, *explain,
 		*passes, *print_after, *stop_after, *self_test, *emit_target, *min_accuracy,
-		*max_arena, *max_weights, *max_instructions, *time, *metric, *optimize, *constants,
-		*dot, *svg, *html, *at, *device, *dump, *plane, *to, *type, *scale, *offset, *axis,
-		*quant_params;
+		*max_arena, *max_weights, *max_ram, *max_instructions, *time, *metric, *optimize,
+		*constants, *dot, *svg, *html, *at, *device, *dump, *plane, *to, *type, *scale,
+		*offset, *axis, *quant_params;
 	/* OPT_CHOICE: 1 + the index in the option's choices; 0: not given (option_index) */
 	int scheme, weights, weight_method, weight_rounding, activations, weights_type, rounding,
 		solver, explain_kernels, emit, format, encodings_version, minimize;

@@ -61,6 +61,9 @@ typedef struct qn_emit_opts { /* all zero: defaults */
 	/* 1: where `ntest` is 0, the self-test's samples are pseudo-random quantized values, the
 	 * same for all compilations (integers of 32 bits and more without a scale: from 0 to 127) */
 	int drawn_test;
+	/* A budget as those above: of the activation arena and all states together, 0: none.
+	 * Inputs, outputs and the stack are not counted. */
+	size_t max_ram_bytes;
 } qn_emit_opts;
 /* Target i and one line about it; NULL after the last.  The first is the default. */
 QN_API const char *qn_target_name(size_t i);

@@ -70,7 +70,15 @@ silent 'least budget' compile "$E/digits.json" "${calib[@]}" --target cortex-m4 
 grep -q "^arena *$least bytes" stdout || fail 'least budget' "another arena than $least" stdout
 case_of 'below it' 5 budget.arena "needs $least bytes of activation arena, 1 more" compile "$E/digits.json" "${calib[@]}" --target cortex-m4 --max-arena $((least - 1)) -o out -q
 case_of 'another target' 5 'budget.arena budget.weights' "kernels that need the least; a processor's kernels (--target) may need less|; quern tune finds the layers" compile "$E/digits.json" "${calib[@]}" --max-arena 100 --max-weights 100 -o out -q
+# … and states: a sum that is carried from run to run
+printf 'graph @main(%%x: tensor<1x4xf32>, %%h: tensor<1x4xf32> state) {\n  %%s = add %%x, %%h\n  %%t = tanh %%s\n  %%y = relu %%t\n  %%z = tanh %%y\n  return %%z, %%t to %%h\n}\n' >sum.qir
+silent 'ram' compile sum.qir --calib gate.csv -o out -q
+ram=$(($(sed -n 's/^arena *\([0-9]*\) bytes.*/\1/p' stdout) + $(sed -n 's/^state *\([0-9]*\) bytes.*/\1/p' stdout)))
+silent 'ram that is enough' compile sum.qir --calib gate.csv --max-ram "$ram" -o out -q
+case_of 'ram budget' 5 budget.ram "needs $ram bytes of RAM (activation arena $((ram - 4)), states 4), 1 more than the budget of $((ram - 1))" compile sum.qir --calib gate.csv --max-ram $((ram - 1)) -o out -q
+case_of 'less than states' 5 budget.ram 'states 4' compile sum.qir --calib gate.csv --max-ram 2 -o out -q
 if [ -d "${QUERN_DATA:-}/models" ]; then
+	case_of 'context' 5 budget.ram '--context' compile "$QUERN_DATA/models/stories260K.gguf" --calib "$QUERN_SOURCE/examples/tinyllm/calib.txt" --sequence 32 --activations i8 --max-ram 64K -o out -q
 	case_of 'kws budget' 5 budget.arena 'more than the budget of 8000, with the kernels that need the least' compile "$QUERN_DATA/models/kws_int8.tflite" --target cortex-m4 --max-arena 8000 -o out -q
 fi
 
