@@ -116,6 +116,16 @@ is_idle(const qn_graph *dst, const qn_node *n, const qn_id *in, const qn_type *t
 	return qn_attrs_equal(QN_ATTRS(requantize), n->attr, &defaults);
 }
 
+/* Scales of blocks stay: requantize has made them integers of one power of two for each channel, which the accumulator
+ * has as its unit. */
+static const qn_type *
+fixed_type(qn_types *t, const qn_graph *g, const qn_node *n, int32_t bits)
+{
+	if (!n->type->is_tuple && n->type->elem->gran == QN_SUB_CHANNEL)
+		return n->type;
+	return qn_type_fix(t, qn_node_place(g, n), n->type, bits);
+}
+
 /* Node n of g for the new graph.  0 after an error. */
 static qn_id
 copy(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map, int32_t bits)
@@ -129,7 +139,7 @@ copy(qn_graph *dst, const qn_graph *g, const qn_node *n, const qn_id *map, int32
 		if ((in[i] = map[n->in[i]]) == 0)
 			return 0;
 	like.in = in;
-	like.type = qn_type_fix(&m->types, qn_node_place(g, n), n->type, bits);
+	like.type = fixed_type(&m->types, g, n, bits);
 	if (like.type == NULL)
 		return 0;
 	if (is_idle(dst, n, in, like.type))

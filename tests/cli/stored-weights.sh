@@ -48,6 +48,12 @@ for form in q8_0 q4_0 q5_0 q4_1; do
 	cases=$((cases + 1))
 	cc -std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Werror -fsanitize=undefined -DM_SELFTEST_MAIN gguf/*.c -o selftest 2>stderr &&
 		./selftest >stdout || fail "$form" "its self-test fails" stderr
+	# the scales of blocks stay as they are beside aligned ones
+	silent "$form aligned" compile gguf.json --calib x.npy --align -o aligned
+	cc -std=c99 -O2 -fsanitize=undefined -DM_SELFTEST_MAIN aligned/*.c -o selftest 2>stderr &&
+		./selftest >stdout || fail "$form aligned" "its self-test fails" stderr
+	silent "$form aligned eval" eval gguf.json --calib x.npy --data x.npy --align
+	awk '$2 == "sqnr" && $3 > 38 { ok = 1 } END { exit !ok }' stdout || fail "$form" "less than 38 dB with aligned scales" stdout
 	# what is saved stands for the same values
 	silent "$form saved" opt gguf.json -o saved.json
 	silent "$form saved run" run saved.json x.npy -o saved.npy
