@@ -35,8 +35,9 @@ options(const qn_pipeline *p)
 /* Of one worker. */
 typedef struct gathered {
 	const qn_graph *g;
-	qn_found_range *at; /* by id */
-	qn_id bad;          /* a point with a value that is not finite; 0: none */
+	const qn_mask *mask; /* by id */
+	qn_found_range *at;  /* by id */
+	qn_id bad;           /* a point with a value that is not finite; 0: none */
 } gathered;
 
 static void
@@ -73,6 +74,10 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	for (int64_t i = 0; i < qn_type_count(value->type); i++) {
 		const double v = qn_tensor_f64(value, i);
 
+		if (r->naxis == 0 && w->mask[id] >= QN_MASK_OPERAND && v <= (double)QN_MASKED) {
+			r->masked = true;
+			continue;
+		}
 		if (!isfinite(v)) {
 			w->bad = id;
 			return QN_OK;
@@ -90,7 +95,8 @@ new_gathered(const qn_graph *g, qn_arena *a)
 {
 	gathered *w = QN_NEW(a, gathered, 1);
 
-	*w = (gathered){.g = g, .at = QN_NEW(a, qn_found_range, g->n)};
+	*w = (gathered){
+		.g = g, .mask = qn_mask_values(g, a), .at = QN_NEW(a, qn_found_range, g->n)};
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
 
@@ -111,6 +117,7 @@ merge(gathered *to, const gathered *from)
 		qn_found_range *all = &to->at[id];
 		const bool first = !all->seen;
 
+		all->masked = all->masked || r->masked;
 		if (!r->seen)
 			continue;
 		widen(all, r->lo);
@@ -119,6 +126,21 @@ merge(gathered *to, const gathered *from)
 			widen_axis(all, k, r->axis[2 * k], first);
 			widen_axis(all, k, r->axis[2 * k + 1], false);
 		}
+	}
+}
+
+/* Room below what was observed for what masks left out. */
+static void
+widen_masks(const gathered *all)
+{
+	for (qn_id id = 1; id < all->g->n; id++) {
+		qn_found_range *r = &all->at[id];
+
+		if (!r->masked)
+			continue;
+		if (!r->seen)
+			widen(r, 0);
+		r->lo = qn_mask_end(all->mask[id], r->lo, !(r->lo < 0 || r->hi > 0));
 	}
 }
 
@@ -145,6 +167,7 @@ gather(qn_pipeline *p)
 				 "'%s' has a value that is not finite on the samples; remove these "
 				 "samples, or limit the value",
 				 qn_graph_node(g, all->bad)->name);
+	widen_masks(all);
 	return qn_resolve_statistics(p->m, all->at);
 }
 

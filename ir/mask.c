@@ -58,6 +58,9 @@ through(const qn_graph *g, const qn_node *n, uint32_t k, qn_mask of)
 	case QN_OP_clip:
 	case QN_OP_concat:
 	case QN_OP_trace:
+	case QN_OP_stats:
+	case QN_OP_stats_ref:
+	case QN_OP_coupled_ref:
 	case QN_OP_reshape:
 	case QN_OP_flatten:
 	case QN_OP_transpose:

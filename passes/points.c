@@ -94,15 +94,38 @@ add_stats(qn_class *c, const qn_attrs_stats *a)
 		widen(c, a->axis_stats.v[i], a->axis_stats.v[i + 1]);
 }
 
+/* A value that is not observed, if a mask does not leave it out. */
+static void
+add_value(qn_class *c, double v, qn_mask kind)
+{
+	if (kind >= QN_MASK_OPERAND && v <= (double)QN_MASKED)
+		c->masked = kind > c->masked ? kind : c->masked;
+	else if (kind == QN_MASK_FACTOR && v < QN_MASK_LEAST_FACTOR)
+		widen(c, QN_MASK_LEAST_FACTOR, QN_MASK_LEAST_FACTOR);
+	else if (isfinite(v))
+		widen(c, v, v);
+}
+
 /* The elements of a constant that is a data operand. */
 static void
-add_constant(qn_class *c, const qn_node *n)
+add_constant(qn_class *c, const qn_node *n, qn_mask kind)
 {
-	for (int64_t i = 0; i < qn_type_count(n->type); i++) {
-		const double v = qn_tensor_f64(n->value, i);
+	for (int64_t i = 0; i < qn_type_count(n->type); i++)
+		add_value(c, qn_tensor_f64(n->value, i), kind);
+}
 
-		if (isfinite(v))
-			widen(c, v, v);
+/* Room below the others for what masks leave out. */
+static void
+add_masked(const qn_points *p)
+{
+	for (qn_id id = 1; id < p->g->n; id++) {
+		qn_class *c = &p->known[id];
+
+		if (p->root[id] != id || c->masked == QN_MASK_NONE)
+			continue;
+		if (!c->has_range)
+			widen(c, 0, 0);
+		c->lo = qn_mask_end(c->masked, c->lo, !(c->lo < 0 || c->hi > 0));
 	}
 }
 
@@ -167,9 +190,9 @@ add_known(const qn_points *p, qn_id id, const qn_solver_opts *opts)
 	if (n->type->elem->kind == QN_ELEM_CALIBRATED)
 		widen(c, n->type->elem->cal_min, n->type->elem->cal_max);
 	if (n->op == QN_OP_const)
-		add_constant(c, n);
+		add_constant(c, n, p->mask[id]);
 	if (n->op == QN_OP_pad && n->attr->pad.mode == QN_PAD_constant)
-		widen(c, n->attr->pad.value, n->attr->pad.value);
+		add_value(c, n->attr->pad.value, p->mask[id]);
 	if (qn_has_fixed_range(n) && qn_point_is_source(p, id))
 		return add_fixed(p, n, id, opts);
 	return QN_OK;
@@ -308,7 +331,8 @@ qn_points_find(qn_model *m, const qn_graph *g, const qn_solver_opts *opts, qn_po
 			 .uses = qn_graph_uses(g, m->scratch),
 			 .reader = QN_NEW(m->scratch, qn_id, g->n),
 			 .root = QN_NEW(m->scratch, qn_id, g->n),
-			 .known = QN_NEW(m->scratch, qn_class, g->n)};
+			 .known = QN_NEW(m->scratch, qn_class, g->n),
+			 .mask = qn_mask_values(g, m->scratch)};
 	QN_TRY(check_keys(g));
 	for (qn_id id = 1; id < g->n; id++) {
 		const qn_node *n = qn_graph_node(g, id);
@@ -321,6 +345,7 @@ qn_points_find(qn_model *m, const qn_graph *g, const qn_solver_opts *opts, qn_po
 	qn_points_carry(p, opts);
 	for (qn_id id = 1; id < g->n; id++)
 		QN_TRY(add_known(p, id, opts));
+	add_masked(p);
 	forget_constants(p);
 	qn_points_begin(p);
 	for (qn_id id = 1; id < g->n; id++) {

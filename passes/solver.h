@@ -11,7 +11,7 @@
 #ifndef QN_PASSES_SOLVER_H
 #define QN_PASSES_SOLVER_H
 
-#include "ir/graph.h"
+#include "ir/mask.h"
 
 typedef struct qn_solver_opts {
 	qn_elem activations;  /* storage and limits */
@@ -30,6 +30,7 @@ typedef struct qn_class {
 	qn_id typed;          /* the point that has it */
 	const qn_elem *fixed; /* what its only op of behaviour FIXED gives; NULL: none */
 	qn_id first;          /* the first point that a quantize is to follow; 0: none */
+	qn_mask masked;       /* of constants of which elements were left out; NONE: nothing was */
 	bool wide;            /* 16 bits, as it follows from itself from step to step */
 	/* chosen by transform; where that is wide, narrow: what products and functions read, NULL: none does so far */
 	const qn_elem *elem, *narrow;
@@ -38,9 +39,10 @@ typedef struct qn_class {
 typedef struct qn_points {
 	const qn_graph *g;
 	uint32_t *uses;
-	qn_id *reader;   /* by id: one that reads it; outputs do not count */
-	qn_id *root;     /* by id, of union-find */
-	qn_class *known; /* by root */
+	qn_id *reader;       /* by id: one that reads it; outputs do not count */
+	qn_id *root;         /* by id, of union-find */
+	qn_class *known;     /* by root */
+	const qn_mask *mask; /* by id; elements that are masked are in no range */
 } qn_points;
 
 /* Whether operand i of the node and its result must have the same parameters (passes/couple.c). */
@@ -67,6 +69,7 @@ bool qn_point_is_bias(const qn_points *p, const qn_node *n, uint32_t i);
 /* What a run found at a stats_ref: axis holds min and max of each of naxis indices. */
 typedef struct qn_found_range {
 	bool seen;
+	bool masked; /* elements were left out, for which there is room below lo */
 	double lo, hi;
 	size_t naxis;
 	double *axis;

@@ -100,7 +100,7 @@ constant_elem(const transform *t, const qn_node *n, uint32_t i, const qn_elem **
 {
 	const qn_node *c = qn_graph_node(t->g, n->in[i]);
 	const qn_behaviour b = qn_opinfo_of(n)->behaviour;
-	const qn_class *own = qn_point_class(&t->p, n->in[i]);
+	qn_class *own = qn_point_class(&t->p, n->in[i]);
 
 	*out = NULL;
 	if (qn_point_is_bias(&t->p, n, i) || qn_type_count(c->type) < 1 || n->op == QN_OP_quantize)
@@ -111,6 +111,9 @@ constant_elem(const transform *t, const qn_node *n, uint32_t i, const qn_elem **
 		return i == 1 && qn_type_count(c->type) == 1 && qn_tensor_f64(c->value, 0) != 0
 			       ? exponent_elem(t, c, out)
 			       : QN_OK;
+	if (own->elem == NULL && own->first == 0 && own->has_range && own->type == NULL &&
+	    qn_couples(t->g, n, i, false)) /* a table that is moved, or selected from, alone */
+		QN_TRY(qn_transform_symbol(t, c->name, own->lo, own->hi, false, &own->elem));
 	*out = own->elem;
 	if (*out == NULL && (b == QN_MIX || b == QN_ACC) && own->has_range)
 		return qn_transform_symbol(t, c->name, own->lo, own->hi, false, out);
