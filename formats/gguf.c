@@ -302,8 +302,10 @@ version(reader *r)
 	r->at += 4;
 	QN_TRY(number(r, 4, &v));
 	if (v != 0 && (v & 0xFFFF) == 0)
-		return qn_report(r->env, QN_EUNSUPPORTED, "gguf.endian", r->place,
-				 "the file is big-endian; convert it to little-endian");
+		return qn_report(
+			r->env, QN_EUNSUPPORTED, "gguf.endian", r->place,
+			"the file is big-endian; gguf-py of llama.cpp makes a little-endian "
+			"one (gguf_convert_endian.py)");
 	if (v != 2 && v != 3)
 		return qn_report(r->env, QN_EUNSUPPORTED, "gguf.version", r->place,
 				 "version %llu (expected 2 or 3)", (unsigned long long)v);
@@ -322,7 +324,8 @@ alignment_of(const reader *r, uint64_t *out)
 	    (*out & (*out - 1)) != 0)
 		return qn_report(r->env, QN_EINVALID, "gguf.alignment",
 				 qn_archive_at(r->d->arena, r->d->place, "key", p->key),
-				 "the alignment is not a u32 that is a power of two from 8");
+				 "%s is not a u32 that is a power of two from 8",
+				 qn_property_json(r->d->arena, p));
 	return QN_OK;
 }
 

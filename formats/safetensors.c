@@ -144,9 +144,15 @@ read_tensor(reader *r, const qn_json *v)
 	QN_TRY(read_offsets(r, v, &at));
 	const qn_type *type = qn_type_plain(r->types, dtype->plain, rank, dim);
 	int64_t count = qn_type_count(type);
-	if (count < 0 || (uint64_t)(count * dtype->bytes) != at.end - at.begin)
-		return bad(r, v, "safetensors.offset",
-			   "the size of the data does not match dtype and shape");
+	if (count < 0)
+		return bad(r, v, "safetensors.offset", "the shape has too many elements");
+	const uint64_t bytes = (uint64_t)count * (uint64_t)dtype->bytes, given = at.end - at.begin;
+	if (bytes != given)
+		return qn_report(r->a->env, QN_EINVALID, "safetensors.offset",
+				 qn_json_place(r->doc, r->doc->arena, v),
+				 "data_offsets hold %llu bytes, %lld elements of %s take %llu",
+				 (unsigned long long)given, (long long)count, dtype->name,
+				 (unsigned long long)bytes);
 	r->ranges[r->nrange++] = at;
 	r->s->x[r->s->n] = qn_tensor_view_file(r->a, type, r->data + (size_t)at.begin);
 	r->s->dtype[r->s->n] = dtype;

@@ -64,6 +64,22 @@ find(const tier *t, bool inputs, const char *name, size_t *out)
 	return false;
 }
 
+/* Whether the output is the input with more of something: what a run is to remember grows with each. */
+static bool
+grows(const qn_type *from, const qn_type *to)
+{
+	bool longer = false;
+
+	if (from->is_tuple || to->is_tuple || from->elem != to->elem || from->rank != to->rank)
+		return false;
+	for (int32_t i = 0; i < to->rank; i++) {
+		if (from->dim[i] < to->dim[i])
+			return false;
+		longer = longer || from->dim[i] > to->dim[i];
+	}
+	return longer;
+}
+
 static bool
 check_tie(tier *t, tie *p)
 {
@@ -76,8 +92,12 @@ check_tie(tier *t, tie *p)
 	if (from != to) {
 		(void)qn_report(env, QN_EUSAGE, "import.tie", t->place,
 				"output '%s' and input '%s' must have equal types; outputs are %s, "
-				"inputs are %s",
-				p->output, p->input, candidates(t, false), candidates(t, true));
+				"inputs are %s%s",
+				p->output, p->input, candidates(t, false), candidates(t, true),
+				grows(from, to)
+					? "; a state has the same size in each run, so export the "
+					  "model with a cache of a fixed length"
+					: "");
 		return false;
 	}
 	if (t->out_tied[p->out] || t->in_tied[p->in]) {

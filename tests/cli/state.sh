@@ -117,6 +117,8 @@ good 'tune' tune -q tied.qir --calib x.npy --sequence 4 --max-weights 1M -o tune
 usage 'tie, unknown output' "import.tie|unknown output 'nxt'|'next' (tensor<1x8xf32>)" run untied.qir x.npy --tie nxt=h
 usage 'tie, unknown input' "import.tie|unknown input 'k'|'h' (tensor<1x8xf32>), 'x' (tensor<1x6xf32>)" run untied.qir x.npy --tie next=k
 usage 'tie, types' "import.tie|must have equal types|'y' (tensor<1x3xf32>)" run untied.qir x.npy --tie y=h
+printf 'graph @main(%%x: tensor<1x2xf32>, %%past: tensor<4x2xf32>) {\n  %%all = concat %%past, %%x {axis=0}\n  return %%x, %%all\n}\n' >grows.qir
+usage 'tie, grows' "import.tie|export the model with a cache of a fixed length" run grows.qir x.npy --tie all=past
 usage 'tie, twice' "import.tie|output 'next' is tied twice" run untied.qir x.npy --tie next=h --tie next=h
 usage 'tie, form' "import.tie|'next' is not OUTPUT=INPUT" run untied.qir x.npy --tie next
 usage 'tie, again' "import.tie|unknown output 'next' (expected 'y'" run tied.qir x.npy --tie next=h
