@@ -230,10 +230,14 @@ static void
 read_properties(folder *f, const qn_json *root)
 {
 	const qn_json *hints = qn_json_find(root, qn_theta_types_key);
+	qn_map types;
 
+	qn_map_init(&types, f->a);
+	for (size_t i = 0; hints != NULL && hints->kind == QN_JSON_OBJECT && i < hints->n; i++)
+		qn_map_puts(&types, hints->child[i].key, (void *)&hints->child[i]);
 	for (size_t i = 0; i < root->n; i++) {
 		const qn_json *v = &root->child[i];
-		const qn_json *hint = hints != NULL ? qn_json_find(hints, v->key) : NULL;
+		const qn_json *hint = qn_map_gets(&types, v->key);
 
 		if (strcmp(v->key, qn_theta_version) == 0 || v == hints || v->key[0] == '\0')
 			continue;

@@ -149,6 +149,20 @@ usage unknown-layout "--to: invalid value 'q4_9'|did you mean 'q4_" convert m.gg
 usage same-file "'m.gguf' is the archive that is read" convert m.gguf m.gguf
 case_of other-extension 2 archive.format 'm.bin|unknown file extension of an archive of tensors (expected .gguf, .safetensors, .irpa, .index.json or a folder); quern inspect' tensors m.bin
 case_of no-file 1 file.open 'none.gguf' tensors none.gguf
+# Types of many properties are found in about as many steps.
+awk 'BEGIN {
+	printf "{\"__metadata__\": {\"__SHARK_DATASET__\": \"{\\\"SHARK_DATASET_VERSION\\\": 1"
+	for (i = 0; i < 150000; i++)
+		printf ", \\\"k%d\\\": 1", i
+	printf ", \\\"_gguf_types\\\": {\\\"k0\\\": \\\"u8\\\""
+	for (i = 1; i < 150000; i++)
+		printf ", \\\"k%d\\\": \\\"u8\\\"", i
+	printf "}}\"}}"
+}' </dev/null >many.txt
+n=$(wc -c <many.txt)
+printf "$(printf '\\%03o\\%03o\\%03o\\000\\000\\000\\000\\000' $((n % 256)) $((n / 256 % 256)) $((n / 65536)))" | cat - many.txt >many.safetensors
+QUERN_CLI_SECONDS=20 good many tensors many.safetensors
+has_words many stdout '150000 properties'
 head -c 100 m.gguf >cut.gguf
 case_of cut-header 1 gguf.truncated 'cut.gguf: tensor' tensors cut.gguf
 head -c -28 m.gguf >cut.gguf
