@@ -203,8 +203,9 @@ const option_row option_rows[] = {
 	 .help = "exit with 5, writing nothing, when the constants would be larger; if balanced, "
 		 "kernels with fewer constants are chosen first; 64K is 65536"},
 	{"--max-ram", 0, GROUP_OUTPUT, CMD_COMPILE, TEXT(max_ram), .value = "BYTES",
-	 .help = "the same for the activation arena and the states together, such as the keys and "
-		 "values of a language model; inputs, outputs and the stack are not counted"},
+	 .help = "exit with 5, writing nothing, when the activation arena and the states (the keys "
+		 "and values of a language model …) would together be larger; inputs, outputs and "
+		 "the stack are not counted"},
 	{"--max-weights", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_weights), .value = "BYTES",
 	 .help = "of constants, as compile prints them: 65536, 64K or 1M"},
 	{"--max-arena", 0, GROUP_BUDGETS, CMD_TUNE, TEXT(max_arena), .value = "BYTES",
