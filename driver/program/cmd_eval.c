@@ -195,6 +195,21 @@ check_late(const given *g)
 	return strcmp(qn_model_stage(g->m), "calibrated") == 0 ? qn_compile(g->m, &none) : QN_OK;
 }
 
+/* A float model without samples is measured in float. */
+static qn_status
+check_float(const given *g)
+{
+	const char *option = g->o->method != NULL ? "--method" : g->o->quantizing;
+
+	if (option == NULL || strcmp(qn_model_stage(g->m), "float") != 0)
+		return QN_OK;
+	fprintf(stderr,
+		"quern eval: %s is for quantizing the model, which takes samples: --calib FILE "
+		"(or --stats, --encodings)\n",
+		option);
+	return QN_EUSAGE;
+}
+
 /* The graph as it is, and, when it is not integer yet, the integer graph made from it. */
 static qn_status
 eval(qn_ctx *ctx, given *g, evaluation *e)
@@ -203,6 +218,8 @@ eval(qn_ctx *ctx, given *g, evaluation *e)
 	const bool compiles = status == QN_OK && program_has_ranges(g->o) &&
 			      strcmp(qn_model_stage(g->m), "integer") != 0;
 
+	if (status == QN_OK && !compiles)
+		status = check_float(g);
 	if (status == QN_OK && !compiles)
 		status = check_late(g);
 	if (status == QN_OK && !compiles)

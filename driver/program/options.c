@@ -202,6 +202,8 @@ store(const command *c, options *o, const option_row *r, const char *value)
 {
 	char *base = (char *)o;
 
+	if (r->group == GROUP_QUANTIZATION)
+		o->quantizing = r->name;
 	if (r->kind == OPT_FLAG) {
 		*(bool *)(void *)(base + r->offset) = true;
 	} else if (r->kind == OPT_COUNT) {

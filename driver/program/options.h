@@ -51,6 +51,7 @@ typedef struct options {
 	const char *min[MAX_VALUES], *max[MAX_VALUES]; /* METRIC=VALUE */
 	int nmin, nmax;
 	sample_options sample;
+	const char *quantizing; /* an option that says how to quantize; NULL: there is none */
 	const char *name, *method, *skip, *recipe, *dynamic, *stats, *encodings, *shard, *explain,
 		*passes, *print_after, *stop_after, *self_test, *emit_target, *min_accuracy,
 		*max_arena, *max_weights, *max_ram, *max_instructions, *time, *metric, *optimize,

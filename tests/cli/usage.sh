@@ -103,6 +103,10 @@ for row in 'mean 1,x' 'mean 1,,2' 'std 0' 'std nan' 'input-scale 0' 'input-scale
 	usage "$row" "--${row% *}|'${row#* }'" run "$E/digits.json" "$E/test_x.npy" --"${row% *}" "${row#* }"
 done
 usage no-data '--data' eval "$E/digits.json"
+for row in '--activations i16' '--method kl' --equalize '--recipe none.json'; do
+	# shellcheck disable=SC2086
+	usage "unquantized $row" "${row%% *}|--calib" eval "$E/digits.json" --data "$E/test_x.npy" --labels "$E/test_y.npy" $row
+done
 usage emit "--emit|'onnx'|ir or json" opt "$E/digits.json" --emit onnx
 usage emit-name "out.json|FILE.qir" opt "$E/digits.json" --emit=ir -o out.json
 usage emit-ending "'out'|FILE.json|FILE.qir" opt "$E/digits.json" -o out
