@@ -135,7 +135,7 @@ silent inspect inspect net.qir --stream axis=1,hop=2
 has_words inspect stdout 'state        x.rows'
 
 # A device gets windows as sequences of hops, each with one label.
-printf '\000\001\002\003\004\000\001\002\003' | npy label.npy '|u1' '9,'
+printf '\000\001\002\000\001\002\000\001\002' | npy label.npy '|u1' '9,'
 good 'for a device' compile -q net.qir --calib x.npy --stream axis=1,hop=2 --validation -o device
 good device validate device --data x.npy --labels label.npy
 has_words device stdout 'samples      54|output       y: 162 of 162 bytes equal|of 9)|result       equal'
