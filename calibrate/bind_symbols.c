@@ -8,7 +8,7 @@ static void
 params_of(const qn_symbol *sym, double lo, double hi, const qn_elem *e, double *scale, int64_t *zp)
 {
 	qn_range_to_params(lo, hi, e, sym->kind == QN_SYM_SYMMETRIC, scale, zp);
-	if (lo == 0 && hi == 0 && sym->idle > 0)
+	if (qn_range_is_zero(lo, hi) && sym->idle > 0)
 		*scale = qn_round_to(QN_PLAIN_f32, sym->idle);
 }
 

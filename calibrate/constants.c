@@ -218,7 +218,7 @@ bind(const qn_calibration *c, const qn_watch *w, bool mse)
 
 	if (mse && symmetric && q->type->elem->qmax > 0 && !r->masked)
 		narrow(r);
-	if (sym->len == 0 && r->lo[0] == 0 && r->hi[0] == 0 && sym->idle <= 0 &&
+	if (sym->len == 0 && qn_range_is_zero(r->lo[0], r->hi[0]) && sym->idle <= 0 &&
 	    !is_weight(c->g, q)) {
 		r->t[0] = QN_SCALE_OF_ZEROS;
 		zp[0] = 0;

@@ -48,7 +48,7 @@ is_zero(const idle *s, const qn_watch *w)
 {
 	const qn_finding *f = &s->found[w - s->c->watch];
 
-	return w->channel < 0 && !f->pair && f->lo == 0 && f->hi == 0;
+	return w->channel < 0 && !f->pair && qn_range_is_zero(f->lo, f->hi);
 }
 
 /* The scale of the values of a quantize; 0: it is not known, or there are many. */

@@ -35,6 +35,12 @@ clamp_code(double z, const qn_elem *e)
 	return (int64_t)z;
 }
 
+bool
+qn_range_is_zero(double min, double max)
+{
+	return max < NO_RANGE && min > -NO_RANGE && max - min < NO_RANGE;
+}
+
 static void
 symmetric_params(double min, double max, const qn_elem *e, double *scale)
 {
@@ -50,7 +56,7 @@ asymmetric_params(double min, double max, const qn_elem *e, double *scale, int64
 	const double lo = (double)e->qmin;
 	const double hi = (double)e->qmax;
 
-	if (max - min < NO_RANGE) {
+	if (qn_range_is_zero(min, max)) {
 		*scale = 1.0;
 		return;
 	}

@@ -353,6 +353,9 @@ double qn_round_to(qn_plain float_type, double v);
 uint16_t qn_half_bits(qn_plain half, double v);
 double qn_half_value(qn_plain half, uint16_t bits);
 
+/* A range so narrow that it holds nothing but zeros and noise, which qn_range_to_params gives scale 1. */
+bool qn_range_is_zero(double min, double max);
+
 /* From an observed range to parameters (docs/quantization.md): 0 is brought into the range; sym:
  * max(|min|, |max|) / qmax, zero point 0. */
 void qn_range_to_params(double min, double max, const qn_elem *storage, bool symmetric,
