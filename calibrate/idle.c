@@ -6,7 +6,10 @@
  * Any scale is right for a value of zeros, but what is added to others is brought to the coarsest scale of them: with
  * a scale of 1 the others would lose their bits, or the multiplier of the sum is one that integers cannot have.  So
  * such a value has the finest scale of what it is added to, or compared or joined with; where that is 0 too, of the
- * result.  Others keep scale 1. */
+ * result.  What zeros are computed from follows: the mean of squares that are 0, to which an epsilon is added, has its
+ * scale, and so have the squares.  Others keep scale 1. */
+#include <math.h>
+
 #include "calibrate/calibrate.h"
 
 typedef struct idle {
@@ -21,6 +24,13 @@ static const bool shares[QN_NOP] = {
 	[QN_OP_add] = true,     [QN_OP_sub] = true,     [QN_OP_squared_difference] = true,
 	[QN_OP_minimum] = true, [QN_OP_maximum] = true, [QN_OP_bias_add] = true,
 	[QN_OP_where] = true,   [QN_OP_concat] = true,
+};
+
+/* Ops with a multiplier of the operand's scale over the result's, which has to fit if the result's is that of zeros. */
+static const bool scales[QN_NOP] = {
+	[QN_OP_mul] = true,        [QN_OP_div] = true,         [QN_OP_square] = true,
+	[QN_OP_reduce_sum] = true, [QN_OP_reduce_mean] = true, [QN_OP_global_avg_pool] = true,
+	[QN_OP_avg_pool] = true,   [QN_OP_avg_pool3d] = true,
 };
 
 /* The quantize whose result the op reads, dequantized; 0: none. */
@@ -72,11 +82,10 @@ scale_of(const idle *s, qn_id q)
 	return scale;
 }
 
-/* What operand k of n may have as its scale: the finest of the others', else the result's. */
+/* The finest scale of the operands of n but k; 0: they have none that counts. */
 static double
-scale_beside(const idle *s, qn_id id, uint32_t k)
+finest_beside(const idle *s, const qn_node *n, uint32_t k)
 {
-	const qn_node *n = qn_graph_node(s->c->g, id);
 	double finest = 0;
 
 	for (uint32_t i = 0; i < n->nin; i++) {
@@ -86,7 +95,32 @@ scale_beside(const idle *s, qn_id id, uint32_t k)
 		    (finest == 0 || scale < finest))
 			finest = scale;
 	}
-	return finest > 0 ? finest : scale_of(s, s->quantize[id]);
+	return finest;
+}
+
+/* The value times itself, of which a mul reads two quantizes. */
+static bool
+is_square(const idle *s, const qn_node *n)
+{
+	const qn_id a = operand(s, n, 0), b = n->op == QN_OP_mul ? operand(s, n, 1) : 0;
+
+	return n->op == QN_OP_square ||
+	       (a != 0 && b != 0 &&
+		qn_graph_node(s->c->g, a)->in[0] == qn_graph_node(s->c->g, b)->in[0]);
+}
+
+/* What operand k of n may have as its scale: the finest of the others', if it shares one with them, else what suits the
+ * result's. */
+static double
+scale_beside(const idle *s, qn_id id, uint32_t k)
+{
+	const qn_node *n = qn_graph_node(s->c->g, id);
+	const double finest = shares[n->op] ? finest_beside(s, n, k) : 0;
+	const double result = scale_of(s, s->quantize[id]);
+
+	if (finest > 0)
+		return finest;
+	return is_square(s, n) ? sqrt(result) : result;
 }
 
 void
@@ -106,7 +140,7 @@ qn_calibration_idle(const qn_calibration *c, const qn_finding *found)
 	for (qn_id id = g->n; --id > 0;) { /* a result before its operands */
 		const qn_node *n = qn_graph_node(g, id);
 
-		for (uint32_t k = 0; shares[n->op] && k < n->nin; k++) {
+		for (uint32_t k = 0; (shares[n->op] || scales[n->op]) && k < n->nin; k++) {
 			const qn_watch *w = watch_of(&s, operand(&s, n, k));
 
 			if (w == NULL || !is_zero(&s, w))
