@@ -126,6 +126,8 @@ on_quantized(qn_rw *rw, qn_id id, const qn_type *type)
 	op = qn_rw_node(rw, id);
 	qn_id y = by_rms ? qn_rqz_wide_l2_norm(rw, id, in[0], made)
 			 : qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, made);
+	if (qn_rw_node(rw, id)->op == QN_OP_l2_norm)
+		y = qn_rqz_bounded_l2_norm(rw, id, in[0], y);
 	if (made == type || y == 0)
 		return y;
 	return qn_rw_add(rw, QN_OP_requantize, qn_rw_name(rw, id), 1, &y, NULL, type);

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* requantize_l2_norm.c - l2_norm of values of 16 bits, which has no kernel, is an rms_norm of them.
+/* requantize_l2_norm.c - l2_norm of values of 16 bits, which has no kernel, is an rms_norm of them; and what epsilon
+ * bounds.
  *
  *   l2_norm(x [2,9])  ->  rms_norm(x, 1/3, 1/3, …) {axis=1, epsilon=0}         of another axis between transposes
  *
- * x / sqrt(sum of x^2) = x / sqrt(mean of x^2) / sqrt(n).  A sum below epsilon is one of zeros alone, whose result is 0
- * in both, if a step of x is at least sqrt(epsilon). */
+ * x / sqrt(sum of x^2) = x / sqrt(mean of x^2) / sqrt(n).  The kernels of neither have an epsilon.  A sum below it is one
+ * of zeros alone, whose result is 0, if a step of x is at least sqrt(epsilon).  If not, each result is at most
+ * z = x / sqrt(epsilon), of the same sign:
+ *
+ *   y = l2_norm(x)  ->  minimum(maximum(y, minimum(z, 0)), maximum(z, 0))
+ *
+ * since |x| / max(length, sqrt(epsilon)) is the smaller one of |x| / length and |x| / sqrt(epsilon). */
 #include <math.h>
 #include <string.h>
 
@@ -57,6 +63,55 @@ swapped_type(qn_types *t, const qn_type *type, int32_t i, int32_t k)
 	return qn_type_tensor(t, type->elem, type->rank, dim);
 }
 
+/* The integers of x, of one scale, as values 1 / least times as large, in the parameters of `type`. */
+static qn_id
+magnified(qn_rw *rw, qn_id x, double least, const qn_type *type)
+{
+	qn_types *t = &qn_rw_model(rw)->types;
+	qn_elem d = *qn_rw_node(rw, x)->type->elem;
+	const qn_elem *made = NULL;
+	double step;
+	int64_t zp;
+
+	qn_elem_param(t, qn_rw_node(rw, x)->type->elem, 0, &step, &zp);
+	d.scale = qn_scale_const(t, step / least);
+	if (qn_elem_make(t, "scale", &d, &made) != QN_OK)
+		return 0;
+	const qn_id labelled = qn_rqz_relabel(rw, x, made);
+	return labelled != 0 ? qn_rw_add(rw, QN_OP_requantize, qn_rw_derived_name(rw, x, "most"), 1,
+					 &labelled, NULL, type)
+			     : 0;
+}
+
+qn_id
+qn_rqz_bounded_l2_norm(qn_rw *rw, qn_id id, qn_id x, qn_id y)
+{
+	const double epsilon = qn_rw_node(rw, id)->attr->l2_norm.epsilon;
+	const qn_type *type = y != 0 ? qn_rw_node(rw, y)->type : NULL;
+	qn_attrs above = {0}, below = {0};
+	double step;
+	int64_t zp;
+
+	if (y == 0)
+		return 0;
+	qn_elem_param(&qn_rw_model(rw)->types, qn_rw_node(rw, x)->type->elem, 0, &step, &zp);
+	if (step * step >= epsilon)
+		return y;
+	qn_elem_param(&qn_rw_model(rw)->types, type->elem, 0, &step, &zp);
+	qn_attrs_default(QN_ATTRS(clamp), &above);
+	below = above;
+	above.clamp.lo = zp;
+	below.clamp.hi = zp;
+	const qn_id z = magnified(rw, x, sqrt(epsilon), type);
+	if (z == 0)
+		return 0;
+	const qn_id least = qn_rw_add(rw, QN_OP_clamp, NULL, 1, &z, &below, type);
+	const qn_id most = qn_rw_add(rw, QN_OP_clamp, NULL, 1, &z, &above, type);
+	y = qn_rw_add(rw, QN_OP_maximum, NULL, 2, (const qn_id[]){y, least}, NULL, type);
+	return qn_rw_add(rw, QN_OP_minimum, qn_rw_name(rw, id), 2, (const qn_id[]){y, most}, NULL,
+			 type);
+}
+
 qn_id
 qn_rqz_wide_l2_norm(qn_rw *rw, qn_id id, qn_id x, const qn_type *type)
 {
@@ -65,14 +120,10 @@ qn_rqz_wide_l2_norm(qn_rw *rw, qn_id id, qn_id x, const qn_type *type)
 	const qn_type *xt = qn_rw_node(rw, x)->type;
 	const int64_t at = n->attr->l2_norm.axis;
 	const int32_t axis = (int32_t)(at < 0 ? at + xt->rank : at), last = xt->rank - 1;
-	const double epsilon = n->attr->l2_norm.epsilon;
 	qn_attrs a = {0};
-	double step;
-	int64_t zp;
 
-	qn_elem_param(t, xt->elem, 0, &step, &zp);
-	if (qn_type_count(xt) < 1 || step * step < epsilon)
-		return qn_rw_decline(rw, "a step of its 16-bit operand is below sqrt(epsilon)");
+	if (qn_type_count(xt) < 1)
+		return qn_rw_decline(rw, "its operand has no elements");
 	a.layer_norm.axis = last;
 	a.layer_norm.epsilon = 0;
 	qn_id in[2] = {swapped(rw, x, axis), add_scale(rw, xt->dim[axis], type->elem->expressed)};
