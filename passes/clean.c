@@ -361,6 +361,7 @@ qn_clean(qn_model *m)
 		qn_graph **g = &m->graph[i];
 
 		QN_TRY(qn_rewrite(m, *g, rules, QN_COUNT(rules), NULL, g));
+		QN_TRY(qn_fuse_sigmoids(m, *g, g));
 		QN_TRY(qn_fuse_activations(m, *g, g));
 		QN_TRY(qn_fuse_prelus(m, *g, g));
 		QN_TRY(qn_fuse_norms(m, *g, g));

@@ -8,6 +8,9 @@
 
 #include "patterns/rewrite.h"
 
+/* sigmoid, silu and softplus in exponentials (fuse_sigmoid.c); before the others, which are made of them. */
+qn_status qn_fuse_sigmoids(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
+
 /* silu, hard_swish, mish and gelu (fuse_activation.c). */
 qn_status qn_fuse_activations(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
