@@ -17,7 +17,8 @@ qn_status qn_fuse_activations(qn_model *m, const qn_graph *g, qn_graph **out) QN
 /* prelu with constant slopes (fuse_prelu.c). */
 qn_status qn_fuse_prelus(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
-/* layer_norm and rms_norm over the last axes, with constant scales and biases (fuse_norm.c). */
+/* layer_norm and rms_norm with constant scales and biases, between transposes if they are not over the last axes
+ * (fuse_norm.c). */
 qn_status qn_fuse_norms(qn_model *m, const qn_graph *g, qn_graph **out) QN_MUST_CHECK;
 
 /* l2_norm, and rms_norm of the last axis (fuse_l2_norm.c). */

@@ -11,6 +11,8 @@
  *   x * rsqrt(mean(x^2) + epsilon) * scale        ->  rms_norm(x, scale)
  *   x * r + (bias - m * r), r = rsqrt(…) * scale  ->  layer_norm(x, scale, bias)       as Keras writes it
  *
+ * Over other axes than the last ones, between transposes, which `axes` moves into those around convolutions.
+ *
  * Quantized, a square or a variance has so wide a range that the small ones are lost; the kernels of these ops keep
  * them in their accumulators. */
 #include <math.h>
@@ -18,7 +20,22 @@
 #include "ir/reduce.h"
 #include "passes/fuse.h"
 
-enum { ROOT, X, MEAN, CENTRED, SQUARE, VARIANCE, EPSILON, ROOT_OF, POWER, ONE, SCALE, BIAS, NORM };
+enum {
+	ROOT,
+	X,
+	MEAN,
+	CENTRED,
+	SQUARE,
+	VARIANCE,
+	EPSILON,
+	ROOT_OF,
+	POWER,
+	ONE,
+	SCALE,
+	BIAS,
+	NORM,
+	BACK
+};
 
 static bool
 is_real(const qn_rw *rw, qn_id id)
@@ -28,21 +45,37 @@ is_real(const qn_rw *rw, qn_id id)
 	return n->op == QN_OP_const && qn_type_is_f32(n->type) && qn_type_count(n->type) > 0;
 }
 
-/* From which axis on, to the last one, a mean that keeps its axes goes; -1: it goes over others, or its operand's
- * shape is not known. */
-static int32_t
-first_axis(const qn_rw *rw, qn_id mean)
+/* The axes from k to the last one. */
+static uint32_t
+axes_from(int32_t rank, int32_t k)
+{
+	return (UINT32_C(1) << rank) - (UINT32_C(1) << k);
+}
+
+static bool
+is_in(uint32_t axes, int32_t k)
+{
+	return (axes >> k & 1) != 0;
+}
+
+/* The axes over which a mean that keeps them goes; 0: it does not, or its operand's shape is not known.  Axes of one
+ * element do not count: with them the axes are the last ones, if they can be. */
+static uint32_t
+axes_of(const qn_rw *rw, qn_id mean)
 {
 	const qn_node *n = qn_rw_node(rw, mean);
 	const qn_type *x = qn_rw_node(rw, n->in[0])->type;
 
 	if (x->rank < 1 || qn_type_count(x) < 1 || n->attr->reduce.keepdims == 0)
-		return -1;
-	const uint32_t mask = qn_reduce_mask(&n->attr->reduce.axes, x->rank);
+		return 0;
+	const uint32_t axes = qn_reduce_mask(&n->attr->reduce.axes, x->rank);
+	uint32_t ones = 0;
 	for (int32_t k = 0; k < x->rank; k++)
-		if (mask == ((UINT32_C(1) << x->rank) - (UINT32_C(1) << k)))
-			return k;
-	return -1;
+		ones |= x->dim[k] == 1 ? UINT32_C(1) << k : 0;
+	for (int32_t k = x->rank; --k >= 0;)
+		if (is_in(axes, k) && ((axes ^ axes_from(x->rank, k)) & ~ones) == 0)
+			return axes_from(x->rank, k);
+	return axes & ~ones;
 }
 
 /* The square and the root of the match are these, not other powers, and its epsilon is one number, not negative. */
@@ -63,24 +96,29 @@ has_constants(const qn_rw *rw, const qn_match *m)
 		qn_fuse_is_number(rw, root->in[1], divides ? 0.5 : -0.5, 0));
 }
 
-/* The constant, or `fill` where it is 0, for each element of x from the axis on; 0: it is not of this shape. */
+/* The constant, or `fill` where it is 0, for each element of x along these axes; 0: it is not of this shape. */
 static qn_id
-spread(qn_rw *rw, const char *name, qn_id constant, float fill, const qn_type *x, int32_t axis)
+spread(qn_rw *rw, const char *name, qn_id constant, float fill, const qn_type *x, uint32_t axes)
 {
 	qn_model *m = qn_rw_model(rw);
-	const int64_t *dim = &x->dim[axis];
-	const qn_type *type = qn_type_plain(&m->types, QN_PLAIN_f32, x->rank - axis, dim);
 	const qn_tensor *v = constant != 0 ? qn_rw_node(rw, constant)->value : NULL;
-	const int64_t n = qn_type_count(type), given = v != NULL ? qn_type_count(v->type) : 1;
+	const int64_t given = v != NULL ? qn_type_count(v->type) : 1;
+	int64_t dim[QN_MAX_RANK];
+	int32_t rank = 0;
 	void *data;
 
+	for (int32_t k = 0; k < x->rank; k++)
+		if (is_in(axes, k))
+			dim[rank++] = x->dim[k];
+	const qn_type *type = qn_type_plain(&m->types, QN_PLAIN_f32, rank, dim);
+	const int64_t n = qn_type_count(type);
 	if (constant != 0 && (!is_real(rw, constant) || (given != 1 && given != n)))
 		return 0;
-	/* axes of its own, then axes of one element: the order of the elements is that of x */
+	/* axes of its own, others of one element: the order of the elements is that of x */
 	for (int32_t k = 1; given != 1 && k <= x->rank; k++) {
 		const int64_t own = k <= v->type->rank ? v->type->dim[v->type->rank - k] : 1;
 
-		if (own != (k <= x->rank - axis ? x->dim[x->rank - k] : 1))
+		if (own != (is_in(axes, x->rank - k) ? x->dim[x->rank - k] : 1))
 			return 0;
 	}
 	qn_tensor *out = qn_tensor_new(m->arena, type, &data);
@@ -90,30 +128,67 @@ spread(qn_rw *rw, const char *name, qn_id constant, float fill, const qn_type *x
 	return qn_rw_const(rw, name, out);
 }
 
+/* Puts these axes of `rank` last, in their order; `back` undoes that.  Returns how many others are before them. */
+static int32_t
+axes_last(uint32_t axes, int32_t rank, qn_attrs *there, qn_attrs *back)
+{
+	int32_t n = 0, first;
+
+	for (int32_t k = 0; k < rank; k++)
+		if (!is_in(axes, k))
+			there->perm.perm.v[n++] = k;
+	first = n;
+	for (int32_t k = 0; k < rank; k++)
+		if (is_in(axes, k))
+			there->perm.perm.v[n++] = k;
+	there->perm.perm.n = back->perm.perm.n = rank;
+	for (int32_t k = 0; k < rank; k++)
+		back->perm.perm.v[there->perm.perm.v[k]] = k;
+	return first;
+}
+
+/* The op along these axes of its data, by parameters for them; between transposes if they are not the last ones. */
+static qn_id
+along(qn_rw *rw, const qn_match *m, qn_op op, qn_id *in, uint32_t axes, double epsilon)
+{
+	const int32_t rank = qn_rw_node(rw, in[0])->type->rank;
+	const uint32_t nin = op == QN_OP_layer_norm ? 3 : 2;
+	const char *name = qn_rw_name(rw, m->root);
+	qn_attrs there = {0}, back = {0}, a;
+
+	qn_attrs_default(QN_ATTRS(layer_norm), &a);
+	a.layer_norm.axis = axes_last(axes, rank, &there, &back);
+	a.layer_norm.epsilon = epsilon;
+	if (axes == axes_from(rank, (int32_t)a.layer_norm.axis))
+		return qn_rw_add(rw, op, name, nin, in, &a, NULL);
+	in[0] = qn_rw_add(rw, QN_OP_transpose, qn_rw_derived_name(rw, m->root, "last"), 1, in,
+			  &there, NULL);
+	if (in[0] == 0)
+		return 0;
+	const qn_id y =
+		qn_rw_add(rw, op, qn_rw_derived_name(rw, m->root, "norm"), nin, in, &a, NULL);
+	return y != 0 ? qn_rw_add(rw, QN_OP_transpose, name, 1, &y, &back, NULL) : 0;
+}
+
 /* The normalization of the match, by these constants (0: none); 0: they do not fit. */
 static qn_id
 normalize(qn_rw *rw, const qn_match *m, qn_op op, qn_id scale, qn_id bias)
 {
 	const qn_type *x = qn_rw_node(rw, m->at[X])->type;
-	const int32_t axis = first_axis(rw, m->at[VARIANCE]);
-	qn_attrs a;
+	const uint32_t axes = axes_of(rw, m->at[VARIANCE]);
 
-	if (axis < 0 || (op == QN_OP_layer_norm && first_axis(rw, m->at[MEAN]) != axis))
-		return qn_rw_decline(rw, "its means are not over the last axes");
+	if (axes == 0 || (op == QN_OP_layer_norm && axes_of(rw, m->at[MEAN]) != axes))
+		return qn_rw_decline(rw, "its means do not keep the axes, or are over other ones");
 	if (!has_constants(rw, m) || !qn_type_is_f32(x) || qn_rw_node(rw, m->root)->type != x)
 		return qn_rw_decline(rw, "it is not (x - mean) / sqrt(variance + epsilon)");
-	const qn_id in[3] = {
-		m->at[X], spread(rw, qn_rw_derived_name(rw, m->root, "scale"), scale, 1, x, axis),
-		op == QN_OP_layer_norm
-			? spread(rw, qn_rw_derived_name(rw, m->root, "bias"), bias, 0, x, axis)
-			: 1};
+	qn_id in[3] = {m->at[X],
+		       spread(rw, qn_rw_derived_name(rw, m->root, "scale"), scale, 1, x, axes),
+		       op == QN_OP_layer_norm ? spread(rw, qn_rw_derived_name(rw, m->root, "bias"),
+						       bias, 0, x, axes)
+					      : 1};
 	if (in[1] == 0 || in[2] == 0)
 		return qn_rw_decline(rw, "its scale or bias is not along the normalized axes");
-	qn_attrs_default(QN_ATTRS(layer_norm), &a);
-	a.layer_norm.axis = axis;
-	a.layer_norm.epsilon = qn_tensor_f64(qn_rw_node(rw, m->at[EPSILON])->value, 0);
-	return qn_rw_add(rw, op, qn_rw_name(rw, m->root), op == QN_OP_layer_norm ? 3 : 2, in, &a,
-			 NULL);
+	return along(rw, m, op, in, axes, qn_tensor_f64(qn_rw_node(rw, m->at[EPSILON])->value, 0));
 }
 
 static qn_id
@@ -152,30 +227,58 @@ combined(qn_rw *rw, const qn_match *m, const char *name, qn_id own, qn_id consta
 	return qn_rw_const(rw, qn_rw_derived_name(rw, m->root, name), out);
 }
 
-/* norm(x, scale, bias) times or plus a constant */
+/* The axes that are normalized after the transpose, 0: none, in their order; without it before. */
+static uint32_t
+normalized_axes(const qn_rw *rw, const qn_node *norm, qn_id back)
+{
+	const qn_list *p = back != 0 ? &qn_rw_node(rw, back)->attr->perm.perm : NULL;
+	const int32_t rank = norm->type->rank;
+	const int64_t at = norm->attr->layer_norm.axis, first = at < 0 ? at + rank : at;
+	uint32_t axes = 0;
+
+	for (int64_t k = 0, last = -1; k < rank; k++) {
+		const int64_t from = p != NULL ? p->v[k] : k;
+
+		if (from < first)
+			continue;
+		if (from < last)
+			return 0;
+		last = from;
+		axes |= UINT32_C(1) << k;
+	}
+	return axes;
+}
+
+/* norm(x, scale, bias), or a transpose of it, times or plus a constant */
 static qn_id
 take_in(qn_rw *rw, const qn_match *m)
 {
 	const qn_node norm = *qn_rw_node(rw, m->at[NORM]);
 	const bool sums = qn_rw_node(rw, m->root)->op == QN_OP_add;
+	const qn_id back = m->at[BACK];
+	const qn_type *type = back != 0 ? qn_rw_node(rw, back)->type : norm.type;
 
-	if (qn_rw_uses(rw, m->at[NORM]) != 1 || qn_rw_node(rw, m->root)->type != norm.type ||
-	    qn_type_count(norm.type) < 1 || (sums && norm.nin < 3))
+	if (qn_rw_uses(rw, m->at[NORM]) != 1 || (back != 0 && qn_rw_uses(rw, back) != 1) ||
+	    qn_rw_node(rw, m->root)->type != type || qn_type_count(type) < 1 ||
+	    (sums && norm.nin < 3))
 		return qn_rw_decline(rw, "the normalization is used elsewhere too, has no bias, or "
 					 "another shape");
 	for (uint32_t i = 1; i < norm.nin; i++)
 		if (!is_real(rw, norm.in[i]))
 			return qn_rw_decline(rw, "its parameters are not f32 constants");
-	const int64_t axis = norm.attr->layer_norm.axis;
-	const qn_id constant = spread(rw, NULL, m->at[SCALE], 0, norm.type,
-				      (int32_t)(axis < 0 ? axis + norm.type->rank : axis));
+	const uint32_t axes = normalized_axes(rw, &norm, back);
+	const qn_id constant = axes != 0 ? spread(rw, NULL, m->at[SCALE], 0, type, axes) : 0;
 	if (constant == 0)
 		return qn_rw_decline(rw, "the constant is not along the normalized axes");
 	qn_id in[3] = {norm.in[0], norm.in[1], norm.nin == 3 ? norm.in[2] : 0};
 	for (uint32_t i = sums ? 2 : 1; i < QN_COUNT(in) && in[i] != 0; i++)
 		if ((in[i] = combined(rw, m, i == 1 ? "scale" : "bias", in[i], constant)) == 0)
 			return 0;
-	return qn_rw_add(rw, norm.op, qn_rw_name(rw, m->root), norm.nin, in, norm.attr, NULL);
+	const qn_id y = qn_rw_add(rw, norm.op, qn_rw_name(rw, back != 0 ? m->at[NORM] : m->root),
+				  norm.nin, in, norm.attr, NULL);
+	return y != 0 && back != 0 ? qn_rw_add(rw, QN_OP_transpose, qn_rw_name(rw, m->root), 1, &y,
+					       qn_rw_node(rw, back)->attr, NULL)
+				   : y;
 }
 
 static const qn_pat any_x = {.kind = QN_PAT_ANY, .slot = X};
@@ -212,14 +315,17 @@ static const qn_pat scaled_x = OF(mul, QN_NO_SLOT, &any_x, &scaled_root);
 static const qn_pat scaled_mean = OF(mul, QN_NO_SLOT, &mean_of_x, &scaled_root);
 static const qn_pat bias_less_mean = OF(sub, QN_NO_SLOT, QN_P_CONST(BIAS), &scaled_mean);
 
-static const qn_pat a_norm = EITHER(QN_P_OPN(layer_norm, NORM), QN_P_OPN(rms_norm, NORM));
+static const qn_pat a_layer_norm =
+	EITHER(QN_P_OPN(layer_norm, NORM), SOME(transpose, BACK, QN_P_OPN(layer_norm, NORM)));
+static const qn_pat a_norm = EITHER(&a_layer_norm, QN_P_OPN(rms_norm, NORM),
+				    SOME(transpose, BACK, QN_P_OPN(rms_norm, NORM)));
 
 static const qn_rule rules[] = {
 	{"layer-norm", &over_deviation_squared, to_layer_norm},
 	{"layer-norm", SOME(add, ROOT, &scaled_x, &bias_less_mean), to_affine_layer_norm},
 	{"rms-norm", &over_x_squared, to_rms_norm},
 	{"norm-scale", SOME(mul, ROOT, &a_norm, QN_P_CONST(SCALE)), take_in},
-	{"norm-bias", SOME(add, ROOT, QN_P_OPN(layer_norm, NORM), QN_P_CONST(SCALE)), take_in},
+	{"norm-bias", SOME(add, ROOT, &a_layer_norm, QN_P_CONST(SCALE)), take_in},
 };
 
 qn_status
