@@ -23,8 +23,10 @@
 enum { ROOT, SUMS };
 enum { NARROW = 8, WIDE = 16, SUM = 32, WIDE_SUM = 64 };
 enum { MOST_UP = 7 }; /* 255 * 2^7 < 2^15 */
-#define LEAST_LARGE                                                                                \
-	0.25 /* multipliers from here on, which kernels of 16 bits for the DSP extension do not take */
+/* Multipliers of 64-bit accumulators are below this (runtime/impl_cast.c). */
+#define MOST_OF_64 0x1p7
+/* Multipliers from here on are not for kernels of 16 bits with the DSP extension. */
+#define LEAST_LARGE 0.25
 
 /* The element type of this scale with other bits, signed and of zero point 0; NULL after an error. */
 static const qn_elem *
@@ -119,15 +121,13 @@ narrow_result(qn_rw *rw, const qn_match *m)
 		      : 0;
 }
 
-/* How far data is shifted to the left so that no multiplier of the layer is large: the sums grow, and the multipliers
- * shrink. */
-static int
-shift_of(const qn_rw *rw, const qn_elem *x, const qn_elem *w, const qn_elem *y)
+/* The largest multiplier that turns sums of x and w into y. */
+static double
+largest_multiplier(const qn_rw *rw, const qn_elem *x, const qn_elem *w, const qn_elem *y)
 {
 	const qn_types *t = &qn_rw_model(rw)->types;
 	double data, weight, result, most = 0;
 	int64_t zp;
-	int up = 0;
 
 	qn_elem_param(t, x, 0, &data, &zp);
 	qn_elem_param(t, y, 0, &result, &zp);
@@ -135,6 +135,16 @@ shift_of(const qn_rw *rw, const qn_elem *x, const qn_elem *w, const qn_elem *y)
 		qn_elem_param(t, w, i, &weight, &zp);
 		most = fmax(most, data * weight / result);
 	}
+	return most;
+}
+
+/* How far data is shifted to the left so that no multiplier of the layer is large: the sums grow, and the multipliers
+ * shrink. */
+static int
+shift_of(double most)
+{
+	int up = 0;
+
 	while (up < MOST_UP && ldexp(most, -up) >= LEAST_LARGE)
 		up++;
 	return up;
@@ -190,7 +200,12 @@ widen_data(qn_rw *rw, const qn_match *m)
 	qn_id in[3] = {sums->in[0], sums->in[1], nin > 2 ? sums->in[2] : 0};
 
 	const qn_node *x = qn_rw_node(rw, in[0]);
-	const int up = shift_of(rw, x->type->elem, qn_rw_node(rw, in[1])->type->elem, type->elem);
+	const double most = largest_multiplier(rw, x->type->elem, qn_rw_node(rw, in[1])->type->elem,
+					       type->elem);
+	const int up = shift_of(most);
+
+	if (ldexp(most, -up) >= MOST_OF_64)
+		return qn_rw_decline(rw, "its multiplier is too large for sums of 64 bits");
 	in[0] = widened(rw, qn_rw_derived_name(rw, in[0], "i16"), in[0], x, up);
 	if (in[0] != 0 && nin > 2)
 		in[2] = wide_bias(rw, in[2], in[0], in[1], up);
