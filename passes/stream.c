@@ -73,6 +73,9 @@ need_operands(qn_stream *s, const qn_node *n, const qn_rows *r, int64_t p, int64
 		if (r->reads.reach == 0) { /* all of them */
 			a = 0;
 			b = x->n;
+		} else if (qn_reads_padding(r, x->n, p, q)) { /* a row is written all the same */
+			a = x->n - 1;
+			b = x->n;
 		}
 		if (x->kind == QN_STREAM_ROWS)
 			need(s, n->in[i], a < 0 ? 0 : a, b > x->n ? x->n : b);

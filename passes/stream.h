@@ -92,6 +92,17 @@ qn_rows_fresh(const qn_rows *r)
 	return begin > r->tail ? begin : r->tail;
 }
 
+/* Whether rows [p, q), which read some of `rows` rows, read only padding before or after them. */
+static inline bool
+qn_reads_padding(const qn_rows *r, int64_t rows, int64_t p, int64_t q)
+{
+	const qn_reads *x = &r->reads;
+
+	return x->reach > 0 && p < q &&
+	       ((q - 1) * x->stride - x->before + x->reach <= 0 ||
+		p * x->stride - x->before >= rows);
+}
+
 /* Reads "[INPUT:]axis=A,hop=H[,window=NODE…]" (stream_text.c).  Id: stream.option. */
 qn_status qn_stream_read_text(qn_stream *s) QN_MUST_CHECK;
 /* Whether window=GIVEN means a node: by its name, or that which it has before or after it is quantized, when the sums of a

@@ -106,20 +106,26 @@ put_together(qn_stream *s, const qn_node *n, qn_rows *r)
 
 /* ---- nodes ---- */
 
-/* Rows of a pad of which none is of its operand: those before a row of it, whichever is at hand. */
+/* Rows of a pad or a convolution that read only padding, so that all are equal: those before the windows of a row of its
+ * operand, whichever is at hand. */
 static qn_id
 write_padding(qn_stream *s, const qn_node *n, const qn_rows *r, int64_t rows)
 {
 	const qn_rows *y = &s->rows[n->in[0]];
-	qn_id x = cut(s, y->last, y->axis, 0, 1);
-	const qn_stretch one = {.p = 0, .q = rows + 1, .a = 0, .b = 1, .before = rows};
+	const qn_stretch one = {.q = rows + 1,
+				.b = 1,
+				.before = (rows - 1) * r->reads.stride + r->reads.reach,
+				.after = r->reads.stride - 1};
 	qn_node like = *n;
+	qn_id *in = QN_NEW(s->m->scratch, qn_id, (size_t)n->nin + 1);
 	qn_attrs attrs;
 
-	if (x == 0)
+	for (uint32_t i = 0; i < n->nin; i++)
+		in[i] = i == 0 ? rows_of(s, n->in[0], y->n - 1, y->n) : s->map[n->in[i]];
+	if (in[0] == 0)
 		return fail(s);
 	qn_stream_attrs(s, n, r->axis, &one, &attrs);
-	like.in = &x;
+	like.in = in;
 	like.attr = &attrs;
 	like.type = type_with(s, n, r->axis, rows + 1);
 	const qn_id all = qn_graph_add(s->to, &like);
@@ -138,7 +144,8 @@ write_rows(qn_stream *s, const qn_node *n, const qn_rows *r, int64_t p, int64_t 
 	qn_stretch x = {.p = p, .q = q};
 	qn_attrs attrs;
 
-	if (n->op == QN_OP_pad && (b <= 0 || a >= s->rows[n->in[0]].n))
+	const qn_rows *data = &s->rows[n->in[0]];
+	if (data->kind == QN_STREAM_ROWS && qn_reads_padding(r, data->n, p, q))
 		return write_padding(s, n, r, q - p);
 	for (uint32_t i = 0; i < n->nin; i++) {
 		const qn_rows *y = &s->rows[n->in[i]];

@@ -50,6 +50,17 @@ for form in i8 u8 i16; do
 	same "$form, streamed file" y.npy hop.npy
 done
 
+# The rows of a hop read only padding, after the window or before it.
+for pads in 0,5,1,1 0,9,0,0 12,2,1,1; do
+	printf 'model "beyond"\ngraph @main(%%x: tensor<1x11x4x1xf32>) {\n  %%w = const : tensor<2x2x2x1xf32> rand 1\n  %%b = const : tensor<2xf32> rand 2\n' >beyond.qir
+	printf '  %%c = conv2d %%x, %%w, %%b {pad=[%s]}\n  %%y = slice %%c {begin=[0,%s], end=[1,%s]}\n  return %%y\n}\n' "$pads" \
+		$([ "${pads%%,*}" = 0 ] && echo '-2,0,0 99,9,9' || echo '0,0,0 2,9,9') >>beyond.qir
+	silent "padding $pads, window" run -q beyond.qir x.npy -o beyond.npy
+	silent "padding $pads, hop" run -q beyond.qir x.npy --stream axis=1,hop=2 -o hop.npy
+	same "padding $pads" beyond.npy hop.npy
+	good "padding $pads, program" compile -q beyond.qir --calib x.npy --stream axis=1,hop=2 -o beyond
+done
+
 # Threads, and hops as samples: the last of each 6 belongs to the window.
 silent 'threads' run -q i8.json x.npy --stream axis=1,hop=2 --threads 3 -o hop.npy
 silent 'one thread' run -q i8.json x.npy --stream axis=1,hop=2 --threads 1 -o one.npy
