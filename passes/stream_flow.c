@@ -224,6 +224,15 @@ kind_of(const qn_stream *s, const qn_node *n, const qn_rows **data)
 	return kind;
 }
 
+/* Custom operators with a table compute element by element. */
+static qn_flow_fn *
+rule_of(const qn_node *n)
+{
+	if (n->op == QN_OP_custom && qn_opinfo_of(n)->behaviour == QN_LUT)
+		return qn_flow_elementwise;
+	return qn_flow_rules[n->op];
+}
+
 /* A node with rows among its operands. */
 static bool
 follow(qn_stream *s, qn_id id, const qn_rows *x, qn_rows *out)
@@ -235,9 +244,9 @@ follow(qn_stream *s, qn_id id, const qn_rows *x, qn_rows *out)
 		return qn_flow_all_rows(s, n, "its shape is not known");
 	if (s->loops.n > 0 && s->loops.with[id] != 0)
 		return qn_flow_all_rows(s, n, "it is in a loop");
-	if (qn_flow_rules[n->op] == NULL)
+	if (rule_of(n) == NULL)
 		return qn_flow_all_rows(s, n, "it is not known which rows it computes from which");
-	if (!qn_flow_rules[n->op](s, n, x, out))
+	if (!rule_of(n)(s, n, x, out))
 		return false;
 	out->copied = n->op == QN_OP_dequantize && out->kind == QN_STREAM_ROWS;
 	if (out->kind == QN_STREAM_ROWS && e != NULL && qn_elem_is_quant(e) &&

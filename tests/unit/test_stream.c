@@ -6,6 +6,7 @@
 
 #include "tests/unit/formats_fixture.h"
 
+#include "quern/host_ops.h"
 #include "quern/measure.h"
 #include "quern/stream.h"
 
@@ -124,12 +125,57 @@ test_mistakes(void **state)
 	qn_close(ctx);
 }
 
+static void
+halve(void *user, const qn_op_call *c, const float *const *in, float *out)
+{
+	int64_t n = 1;
+
+	(void)user;
+	for (int i = 0; i < c->out->rank; i++)
+		n *= c->out->shape[i];
+	for (int64_t i = 0; i < n; i++)
+		out[i] = in[0][i] / 2;
+}
+
+/* A custom operator that computes element by element. */
+static void
+test_custom_op(void **state)
+{
+	static const char halved[] = "model \"pairs\" stage float\n"
+				     "graph @main(%x: tensor<1x5x1xf32>) {\n"
+				     "  %w = const : tensor<1x2x1xf32> splat 1\n"
+				     "  %c = conv1d %x, %w\n"
+				     "  %h = test.halve %c\n"
+				     "  %y = reduce_max %h {axes=[1]}\n"
+				     "  return %y\n"
+				     "}\n";
+	static const float windows[] = {1, 2, 3, -4, -5, -1, -2, -3, -4, -5},
+			   pair[] = {2.5f, -1.5f};
+	const qn_op_desc op = {.size = sizeof op,
+			       .name = "test.halve",
+			       .min_inputs = 1,
+			       .max_inputs = 1,
+			       .behaviour = QN_OP_TABLE,
+			       .run_float = halve};
+	qn_ctx *ctx = qn_open(NULL);
+	qn_model *m;
+
+	(void)state;
+	assert_int_equal(qn_op_register(ctx, &op), QN_OK);
+	assert_int_equal(qn_file_add(ctx, "pairs.qir", halved, strlen(halved)), QN_OK);
+	assert_int_equal(qn_load(ctx, "pairs.qir", &m), QN_OK);
+	assert_int_equal(qn_stream(m, "axis=1,hop=2"), QN_OK);
+	assert_int_equal(qn_model_describe(m).macs, 4);
+	check_run(ctx, m, 2, 5, windows, 2, pair);
+	qn_close(ctx);
+}
+
 int
 main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_samples),
-					   cmocka_unit_test(test_sizes),
-					   cmocka_unit_test(test_mistakes)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_samples), cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_mistakes), cmocka_unit_test(test_custom_op)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
