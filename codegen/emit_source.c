@@ -225,6 +225,8 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 		qn_buf_puts(b, "\n\t(void)in;\n");
 	if (!e->uses_out) /* no outputs, or none whose shape is known */
 		qn_buf_puts(b, "\n\t(void)out;\n");
+	if (e->g->nstate > 0 && !e->uses_state) /* all keep their first values */
+		qn_buf_puts(b, "\n\t(void)state;\n");
 	qn_buf_pass(b, qn_buf_str(&e->run), e->run.n);
 	qn_buf_puts(b, "}\n");
 }

@@ -145,6 +145,7 @@ qn_emit_state_copies(qn_emitter *e)
 				continue;
 			qn_buf_init(&to, e->arena);
 			e->uses_scratch = e->uses_scratch || moved;
+			e->uses_state = true;
 			if (stored == 0) {
 				qn_buff(&to, "s + %zu", offset);
 				put_copy(e, qn_buf_str(&to), id, bytes);

@@ -93,6 +93,7 @@ input_place(qn_emitter *e, qn_id id)
 		k++;
 	const bool fed = k < qn_graph_fed(e->g);
 	e->uses_in = e->uses_in || fed;
+	e->uses_state = e->uses_state || !fed;
 	qn_buf_init(&b, e->arena);
 	qn_buff(&b, fed ? "in->%s" : "state->%s", e->input[k]);
 	return qn_buf_str(&b);
@@ -107,6 +108,7 @@ output_place(qn_emitter *e, size_t k)
 
 	qn_buf_init(&b, e->arena);
 	e->uses_out = e->uses_out || k < given;
+	e->uses_state = e->uses_state || k >= given;
 	if (k < given)
 		qn_buff(&b, "out->%s", e->output[k]);
 	else

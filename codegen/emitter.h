@@ -61,7 +61,7 @@ typedef struct qn_emitter {
 	qn_buf host;                /* the integer functions of custom operators */
 	qn_map host_ops;            /* those that are in it */
 	int64_t window[QN_NFAMILY]; /* most rows that a family's kernels look at at once */
-	bool uses_scratch, uses_in, uses_out;
+	bool uses_scratch, uses_in, uses_out, uses_state;
 	bool rom;              /* constants lie in program memory (emit_rom.c) */
 	bool rom_reads_ram;    /* pointers to them also point to RAM */
 	const qn_step *loader; /* the step whose statements are printed */

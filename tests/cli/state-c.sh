@@ -51,6 +51,18 @@ selftest exchange exchange
 good 'exchange avr' compile -q exchange.qir --calib codes.npy --sequence 8 --self-test 16 --target avr -o exchange-avr
 selftest exchange exchange-avr
 
+# A state that keeps its first value, and that nothing else reads.
+cat >kept.qir <<'X'
+model "kept"
+graph @main(%x: tensor<1x6xf32>, %h: tensor<1x6xf32> state splat 0.5) {
+  %y = tanh %x
+  return %y, %h as "next" to %h
+}
+X
+good kept compile -q kept.qir --calib x.npy --self-test 40 -o kept
+selftest kept kept
+$strict -c kept/kept.c -o kept/kept.o 2>stderr || fail kept 'it has warnings' stderr
+
 # Rows that are written into a cache, of keys and values, where they stay: the state is not copied.
 cat >attend.qir <<'X'
 model "attend"
