@@ -279,6 +279,25 @@ reason_of_reader(const survey *s, const qn_node *n)
 						"parameters of its operands");
 }
 
+/* An input, or a state: --input-value sets the first value of what stays a state. */
+static const char *
+reason_of_input(const qn_graph *g, qn_id id)
+{
+	const char *name = qn_left_own_name(g, qn_graph_node(g, id));
+
+	for (size_t k = 0; k < g->nstate; k++)
+		if (g->input[qn_graph_fed(g) + k] == id)
+			return qn_left_text(g->model,
+					    "no output depends on this state through a node that "
+					    "quantizes it; leave its --tie out and fix its value "
+					    "(--input-value %s=0), or leave it out of the model",
+					    name);
+	return qn_left_text(g->model,
+			    "no node that quantizes it leads to an output; fix its value "
+			    "(--input-value %s=0), or end the model at an output (--cut)",
+			    name);
+}
+
 static const char *
 reason(const survey *s, qn_id id)
 {
@@ -288,10 +307,7 @@ reason(const survey *s, qn_id id)
 	if (n->facts != NULL && n->facts->note != NULL)
 		return n->facts->note;
 	if (n->op == QN_OP_input)
-		return qn_left_text(g->model,
-				    "no node that quantizes it leads to an output; fix its value "
-				    "(--input-value %s=0), or end the model at an output (--cut)",
-				    qn_left_own_name(g, n));
+		return reason_of_input(g, id);
 	if (n->op == QN_OP_const)
 		return s->other[id] != 0
 			       ? "a float node reads it"

@@ -123,4 +123,16 @@ usage 'tie, twice' "import.tie|output 'next' is tied twice" run untied.qir x.npy
 usage 'tie, form' "import.tie|'next' is not OUTPUT=INPUT" run untied.qir x.npy --tie next
 usage 'tie, again' "import.tie|unknown output 'next' (expected 'y'" run tied.qir x.npy --tie next=h
 case_of 'state samples' 1 data.count "arrays of samples: 2, inputs of the model: 1 ('x')" run tied.qir x.npy zero.npy
+
+# A state that no output depends on.
+cat >unread.qir <<'X'
+model "unread"
+graph @main(%h: tensor<1x6xf32>, %x: tensor<1x6xf32>) {
+  %y = tanh %x
+  return %y, %y as "next"
+}
+X
+case_of 'unread state' 3 legalize.float "no output depends on this state|leave its --tie out and fix its value (--input-value h=0)" \
+	compile -q unread.qir --tie next=h --calib x.npy -o out
+good 'unread state, fixed' compile -q unread.qir --input-value h=0 --calib x.npy -o out
 finish
