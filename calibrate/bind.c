@@ -183,10 +183,13 @@ shape_hint(const qn_type *want, const qn_source *s)
 {
 	const int64_t *have = s->type->dim, *dim = want->dim;
 
-	if (s->path != NULL) /* files: of an image 4 dims, of audio 3 */
-		return s->type->rank == 4 ? " (height, width, channels of images; --layout puts "
-					    "the channels first)"
-					  : "";
+	if (s->path != NULL && s->type->rank == 4) /* files: of an image 4 dims, of audio 3 */
+		return " (height, width, channels of images; --layout puts the channels first)";
+	if (s->path != NULL)
+		return s->fit == QN_FIT_COUNT
+			       ? " (frames of audio)"
+			       : " (frames, channels of audio; --layout puts the channels first, "
+				 "and sox IN.wav OUT.wav remix - makes one of them)";
 	if (want->rank == 4 && s->type->rank == 4 && have[3] == dim[1] && have[1] == dim[2] &&
 	    have[2] == dim[3])
 		return "; the model takes channels first: save the samples in this layout (numpy: "

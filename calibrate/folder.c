@@ -234,6 +234,13 @@ find_files(qn_arena *a, const char *path, const kind **k, qn_folder *out)
 	return QN_OK;
 }
 
+/* One channel fits any shape; of several, only the input's shape says which is which. */
+static bool
+is_mono(const kind *k, const extent *e)
+{
+	return k->rank == 2 && e->dim[k->channel] == 1;
+}
+
 qn_status
 qn_source_folder(qn_types *t, qn_arena *a, const char *path, bool channels_first,
 		 const qn_source **out)
@@ -257,7 +264,7 @@ qn_source_folder(qn_types *t, qn_arena *a, const char *path, bool channels_first
 	*s = (qn_source){
 		.type = qn_type_plain(t, k->rank == 3 ? pixel : QN_PLAIN_f32, k->rank + 1, dim),
 		.name = path,
-		.fit = k->rank == 2 ? QN_FIT_COUNT : QN_FIT_SHAPE,
+		.fit = is_mono(k, &f->want) ? QN_FIT_COUNT : QN_FIT_SHAPE,
 		.fetch = fetch_file,
 		.path = files.path,
 		.label = files.label,

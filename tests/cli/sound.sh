@@ -37,6 +37,24 @@ same 'float' front.npy whole.npy
 silent 'samples' run -q net.qir words --front-end log_mel:samples=70,window=40,hop=25,channels=5 -o samples.npy
 cmp -s front.npy samples.npy && fail 'samples' 'another hop changes nothing'
 
+# Two channels side by side have as many elements as one of twice the length, and are not it.
+mkdir stereo
+for i in 1 2; do
+	{
+		head -c 22 words/$i.wav
+		printf '\002\000'
+		tail -c +25 words/$i.wav | head -c 8
+		printf '\004\000'
+		tail -c +35 words/$i.wav
+	} >stereo/$i.wav
+done
+case_of 'stereo' 1 data.shape 'has shape [2,35,2]|frames, channels of audio' run -q net.qir stereo "${front[@]}" -o out.npy
+printf 'model "two"\ngraph @main(%%x: tensor<1x35x2xf32>) {\n  %%y = tanh %%x\n  return %%y\n}\n' >two.qir
+silent 'stereo, two channels' run -q two.qir stereo -o two.npy
+sed -i 's/1x35x2/1x2x35/' two.qir
+case_of 'stereo, channels first' 1 data.shape '--layout puts the channels first' run -q two.qir stereo -o out.npy
+silent 'stereo, layout' run -q two.qir stereo --layout nchw -o two.npy
+
 # Saved, the model takes sound itself.
 silent 'save' opt -q net.qir "${front[@]}" -o saved.json
 silent 'saved' run -q saved.json words -o saved.npy
