@@ -30,7 +30,7 @@ qn_front_input(const qn_front *f)
 /* Reports import.front-end: what, and a value after it. */
 qn_status qn_front_wrong(const qn_front *f, const char *what, const char *value);
 
-/* Reads "[INPUT=]OP[:[stream,|samples=N,]ATTRIBUTE=VALUE,…]", f->text (front_end_text.c). */
+/* Reads "[INPUT=]OP[:ATTRIBUTE=VALUE,…]" with stream or samples=N among them, f->text (front_end_text.c). */
 qn_status qn_front_read_text(qn_front *f);
 
 #endif

@@ -52,27 +52,52 @@ read_attributes(qn_front *f, const char *attributes)
 	return QN_OK;
 }
 
-/* Takes "stream", or "samples=N", which are not attributes of the op, from their beginning. */
+/* Takes item [s, s + n) if it is "stream" or "samples=N", which are not attributes of the op. */
 static qn_status
-read_samples(qn_front *f, const char **attributes)
+read_item(qn_front *f, const char *s, size_t n, bool *taken)
 {
 	static const char name[] = "samples=", stream[] = "stream";
-	const char *s = *attributes;
-	const char *end = s + strcspn(s, ",");
+	const char *item = qn_arena_strn(f->m->scratch, s, n), *digit = item + sizeof name - 1;
 
-	if (strncmp(s, stream, sizeof stream - 1) == 0 && end == s + sizeof stream - 1) {
+	*taken = true;
+	if (strcmp(item, stream) == 0) {
 		f->streams = true;
-		*attributes = *end == ',' ? end + 1 : end;
 		return QN_OK;
 	}
-	if (strncmp(s, name, sizeof name - 1) != 0)
-		return QN_OK;
-	for (s += sizeof name - 1; *s >= '0' && *s <= '9' && f->samples < QN_FRONT_MOST_SAMPLES;
-	     s++)
-		f->samples = 10 * f->samples + (*s - '0');
-	if (f->samples == 0 || (*s != ',' && *s != '\0'))
-		return qn_front_wrong(f, "expected samples=N, 1 to 2^30, not ", *attributes);
-	*attributes = *s == ',' ? s + 1 : s;
+	*taken = strncmp(item, name, sizeof name - 1) == 0;
+	if (!*taken)
+		return strchr(item, '=') != NULL
+			       ? QN_OK
+			       : qn_front_wrong(f, "expected ATTRIBUTE=VALUE, not ", item);
+	for (f->samples = 0; *digit >= '0' && *digit <= '9' && f->samples < QN_FRONT_MOST_SAMPLES;
+	     digit++)
+		f->samples = 10 * f->samples + (*digit - '0');
+	if (f->samples == 0 || *digit != '\0')
+		return qn_front_wrong(f, "expected samples=N, 1 to 2^30, not ", item);
+	return QN_OK;
+}
+
+/* What is left of the items between commas are the attributes. */
+static qn_status
+read_items(qn_front *f, const char *s, const char **attributes)
+{
+	qn_buf b;
+
+	qn_buf_init(&b, f->m->scratch);
+	for (bool taken; *s != '\0'; s += *s == ',') {
+		const size_t n = strcspn(s, ",");
+
+		QN_TRY(read_item(f, s, n, &taken));
+		if (!taken)
+			qn_buff(&b, "%s%.*s", b.n > 0 ? "," : "", (int)n, s);
+		s += n;
+	}
+	*attributes = qn_buf_str(&b);
+	if (f->streams && f->samples != 0)
+		return qn_front_wrong(f,
+				      "a stream takes the samples of its frames in each run; "
+				      "leave out samples=N",
+				      "");
 	return QN_OK;
 }
 
@@ -92,6 +117,6 @@ qn_front_read_text(qn_front *f)
 	QN_TRY(find_input(f, equals != NULL
 				     ? qn_arena_strn(f->m->scratch, head, (size_t)(equals - head))
 				     : NULL));
-	QN_TRY(read_samples(f, &attributes));
+	QN_TRY(read_items(f, attributes, &attributes));
 	return read_attributes(f, attributes);
 }

@@ -55,6 +55,10 @@ sed -i 's/1x35x2/1x2x35/' two.qir
 case_of 'stereo, channels first' 1 data.shape '--layout puts the channels first' run -q two.qir stereo -o out.npy
 silent 'stereo, layout' run -q two.qir stereo --layout nchw -o two.npy
 
+# The number of samples may stand between the attributes.
+silent 'samples, last' run -q net.qir words --front-end log_mel:window=40,hop=25,channels=5,samples=70 -o last.npy
+same 'samples, last' samples.npy last.npy
+
 # Saved, the model takes sound itself.
 silent 'save' opt -q net.qir "${front[@]}" -o saved.json
 silent 'saved' run -q saved.json words -o saved.npy
@@ -134,7 +138,8 @@ ${CC:-cc} -std=c99 -Wall -Wextra -Werror -O1 -DNET_SELFTEST_MAIN stream/*.c -o s
 ./selftest >log 2>&1 || fail 'stream, selftest' 'it fails' log
 
 # Errors.
-usage 'stream form' "graph.syntax|expected '='" run net.qir words --front-end log_mel:streams
+usage 'stream form' "import.front-end|expected ATTRIBUTE=VALUE, not streams" run net.qir words --front-end log_mel:streams
+usage 'stream, samples' "import.front-end|leave out samples=N" run net.qir words --front-end log_mel:samples=70,hop=30,stream
 usage 'op' "import.front-end|expected log_mel or mfcc, not mel" run net.qir words --front-end mel -o out.npy
 usage 'input' "import.front-end|the model has no input s" run net.qir words --front-end s=log_mel -o out.npy
 usage 'channels' "import.front-end|its last dimension must be the 40 numbers of a frame" run net.qir words --front-end log_mel
