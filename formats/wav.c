@@ -9,6 +9,9 @@
 
 enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xFFFE, MOST_CHANNELS = 256, FMT_BYTES = 16 };
 
+/* Programs that write to a pipe do not know the length of the data and say one near 2^31 (sox, arecord) or 2^32 (ffmpeg). */
+static const uint32_t open_length = 0x7FFF0000;
+
 static uint32_t
 le(const unsigned char *p, size_t bytes)
 {
@@ -83,6 +86,11 @@ qn_wav_parse(qn_env *env, const char *place, const char *data, size_t n, qn_wav 
 		size_t size = le(p + at + 4, 4);
 		const unsigned char *chunk = p + at + 8;
 
+		if (size > n - at - 8 && size >= open_length && w.channels > 0 &&
+		    memcmp(p + at, "data", 4) == 0) {
+			size = n - at - 8;
+			size -= size % ((size_t)w.channels * (w.bits / 8));
+		}
 		if (size > n - at - 8)
 			return qn_report(env, QN_EINVALID, "wav.truncated", place,
 					 "a chunk of %zu bytes, but only %zu follow", size,

@@ -126,6 +126,29 @@ test_wav(void **state)
 	}
 }
 
+/* Lengths that programs say before they know them: the data end with the file, with its last whole frame. */
+static void
+test_wav_open(void **state)
+{
+	static const uint32_t lengths[] = {0x7FFFF000, 0x80000000, 0xFFFFFFFF};
+	fixture *f = *state;
+
+	for (size_t i = 0; i < QN_COUNT(lengths); i++) {
+		bytes b = {0};
+		float have[2];
+		qn_wav w;
+
+		wav_begin(&b, 1, 1, 16, 8000, lengths[i]);
+		put(&b, 0x4000, 2);
+		put(&b, 0xc000, 2);
+		put(&b, 0, 1);
+		assert_int_equal(qn_wav_parse(&f->env, "x", (char *)b.data, b.n, &w), QN_OK);
+		assert_int_equal(w.frames, 2);
+		qn_wav_read(&w, false, have);
+		assert_true(have[0] == 0.5f && have[1] == -0.5f);
+	}
+}
+
 static void
 test_wav_wrong(void **state)
 {
@@ -136,6 +159,11 @@ test_wav_wrong(void **state)
 	assert_string_equal(last_id(f), "wav.format");
 	wav_begin(&b, 1, 1, 16, 8000, 3); /* half a frame */
 	put(&b, 0, 3);
+	assert_int_equal(read_wav(f, (char *)b.data, b.n), QN_EINVALID);
+	assert_string_equal(last_id(f), "wav.truncated");
+	b.n = 0;
+	wav_begin(&b, 1, 1, 16, 8000, 1000); /* cut off */
+	put(&b, 0, 4);
 	assert_int_equal(read_wav(f, (char *)b.data, b.n), QN_EINVALID);
 	assert_string_equal(last_id(f), "wav.truncated");
 	b.n = 0;
@@ -328,8 +356,8 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_csv), T(test_csv_wrong), T(test_wav),    T(test_wav_wrong),
-		T(test_npz), T(test_npz_wrong), T(test_folder),
+		T(test_csv),       T(test_csv_wrong), T(test_wav),       T(test_wav_open),
+		T(test_wav_wrong), T(test_npz),       T(test_npz_wrong), T(test_folder),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
