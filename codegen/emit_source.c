@@ -198,10 +198,12 @@ qn_emit_source(qn_emitter *e, qn_buf *b)
 	put_includes(e, b);
 	qn_buf_puts(b, "/* gcc at -O3 unrolls loops over a few channels and then sees stores into "
 		       "\"a region of size 0\"\n"
-		       " * in branches that are never reached. */\n"
+		       " * in branches that are never reached, and at -O2 copies of rows onto "
+		       "themselves there. */\n"
 		       "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 7\n"
 		       "#pragma GCC diagnostic ignored \"-Wstringop-overflow\"\n"
 		       "#pragma GCC diagnostic ignored \"-Warray-bounds\"\n"
+		       "#pragma GCC diagnostic ignored \"-Wrestrict\"\n"
 		       "#endif\n\n");
 	qn_emit_content_check(e, ".c", b);
 	qn_emit_trace_macros(e, b);

@@ -61,6 +61,21 @@ for pads in 0,5,1,1 0,9,0,0 12,2,1,1; do
 	good "padding $pads, program" compile -q beyond.qir --calib x.npy --stream axis=1,hop=2 -o beyond
 done
 
+# Compilers see no overlap where the rows of a hop lie after the memory of the kernel that reads them.
+cat >strict.qir <<'X'
+model "strict"
+graph @main(%x: tensor<1x7x3xf32>) {
+  %w = const : tensor<2x2x3xf32> rand 1
+  %b = const : tensor<2xf32> rand 2
+  %y = conv1d %x, %w, %b {stride=2, dilation=3}
+  return %y
+}
+X
+floats strict.npy '12, 7, 3' 252 4
+good 'strict' compile -q strict.qir --calib strict.npy --stream axis=1,hop=4 --target cortex-m4 -o strict
+cases=$((cases + 1))
+${CC:-cc} -DQN_PORTABLE -std=c99 -O2 -Wall -Wextra -Werror -c strict/strict.c -o strict/strict.o 2>log || fail 'strict' 'it has warnings' log
+
 # Threads, and hops as samples: the last of each 6 belongs to the window.
 silent 'threads' run -q i8.json x.npy --stream axis=1,hop=2 --threads 3 -o hop.npy
 silent 'one thread' run -q i8.json x.npy --stream axis=1,hop=2 --threads 1 -o one.npy
