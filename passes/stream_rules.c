@@ -61,6 +61,20 @@ features(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
 			       out);
 }
 
+/* The noise of a frame follows from all frames before it.  A graph that takes the noise as an operand has no window. */
+static bool
+noisy_features(qn_stream *s, const qn_node *n, const qn_rows *x, qn_rows *out)
+{
+	if (!qn_flow_only_data(s, n))
+		return false;
+	if (x->axis != qn_flow_type(s, n, 0)->rank - 1)
+		return qn_flow_same(x, x->axis, out);
+	return qn_flow_all_rows(s, n,
+				"its noise reduction reads all frames before each (a network that "
+				"takes the features of a hop streams with --front-end "
+				"log_mel:stream)");
+}
+
 /* ---- along an axis ---- */
 
 static int32_t
@@ -319,6 +333,7 @@ qn_flow_fn *const qn_flow_rules[QN_NOP] = {
 	[QN_OP_dense] = dense,
 	[QN_OP_matmul] = matmul,
 	[QN_OP_mfcc] = features,
+	[QN_OP_log_mel] = noisy_features,
 	[QN_OP_softmax] = along_axis,
 	[QN_OP_log_softmax] = along_axis,
 	[QN_OP_cumsum] = along_axis,

@@ -295,6 +295,10 @@ one reverse 1 '  %c = reverse %x {axes=[-1, 0]}'
 one tile 1 '  %c = tile %x {repeats=[1, 1, 2]}'
 one gather 1 '  %i = const : tensor<2xi32> [2, 0]  %c = gather %x, %i {axis=2}'
 one 'gather before' 3 '  %t = transpose %x {perm=[2, 0, 1]}  %i = const : tensor<2x2xi32> [0, 2, 1, 3]  %c = gather %t, %i {axis=0}'
+printf 'model "sound"\ngraph @main(%%x: tensor<1x64xf32>) {\n  %%c = log_mel %%x {window=16, hop=8, channels=2}\n  return %%c\n}\n' >sound.qir
+floats sound.npy '2, 64' 128 5
+case_of 'noise reduction' 3 stream.op "node 'c': error|its noise reduction reads all frames|--front-end log_mel:stream|window=c" \
+	run -q sound.qir sound.npy --stream axis=1,hop=8 -o out.npy
 no 'reverse rows' 'it reverses the rows' '  %c = reverse %x {axes=[-2]}'
 no 'tile rows' 'it repeats the rows' '  %c = tile %x {repeats=[1, 2, 1]}'
 no 'gather rows' 'it takes rows in another order' '  %i = const : tensor<2xi32> [2, 0]  %c = gather %x, %i {axis=1}'
