@@ -108,6 +108,11 @@ quantized(qn_ctx *ctx, const qn_stored *x, const options *o, qn_stored **out)
 	status = read_numbers(ctx, "--scale", o->scale, &scale);
 	if (status == QN_OK)
 		status = read_numbers(ctx, "--offset", o->offset, &offset);
+	if (status == QN_OK && o->offset != NULL && o->scale == NULL) {
+		fprintf(stderr, "quern quantize-tensor: --offset needs --scale; scales that are "
+				"found in the tensor have no offset\n");
+		status = QN_EUSAGE;
+	}
 	if (status == QN_OK && offset.n != (o->offset != NULL ? scale.n : 0)) {
 		fprintf(stderr, "quern quantize-tensor: --offset has %zu numbers, --scale %zu\n",
 			offset.n, scale.n);

@@ -192,6 +192,13 @@ find_plane(const qn_stored *t, const char *name, size_t *out)
 			*out = i;
 			return QN_OK;
 		}
+	if (qn_stored_planes(t) == 1 && qn_stored_plane(t, 0).name[0] == '\0') {
+		fprintf(stderr,
+			"quern tensors: --plane: %s has no planes, as its layout %s is one array; "
+			"without --plane its values are written\n",
+			qn_stored_name(t), qn_stored_layout(t));
+		return QN_EUSAGE;
+	}
 	fprintf(stderr, "quern tensors: --plane: %s has no plane '%s' (expected ",
 		qn_stored_name(t), name);
 	for (size_t i = 0; i < qn_stored_planes(t); i++)

@@ -39,7 +39,8 @@ bytes 2 "$nan" | npy nan.npy '<f4' '2,'
 case_of nan 1 layout.value 'element 0 is nan' quantize-tensor nan.npy
 usage to-scale 'chooses scales itself' quantize-tensor a.npy --to q8_0 --scale 2
 usage negative-axis "--axis: invalid value '-1' (expected 0 to 7)" quantize-tensor a.npy --axis -1
-usage offsets '--offset has 1 numbers, --scale 0' quantize-tensor a.npy --offset 1
+usage offset-alone '--offset needs --scale' quantize-tensor a.npy --offset 1
+usage offsets '--offset has 1 numbers, --scale 2' quantize-tensor a.npy --scale 1,2 --offset 1 --axis 0
 usage layout "--to: invalid value 'q9'" quantize-tensor a.npy --to q9
 
 # ---- layouts ----

@@ -144,7 +144,7 @@ usage no-archive 'missing argument' tensors
 usage dump-without-output '--dump NAME and -o FILE.npy belong together' tensors m.gguf --dump w
 usage plane-alone '--plane needs them' tensors m.gguf --plane d
 usage unknown-tensor "unknown tensor 'wd'; did you mean 'w'" tensors m.gguf --dump wd -o x.npy
-usage unknown-plane "w has no plane 'd' (expected '')" tensors m.gguf --dump w --plane d -o x.npy
+usage unknown-plane "w has no planes|layout|without --plane" tensors m.gguf --dump w --plane d -o x.npy
 usage unknown-layout "--to: invalid value 'q4_9'|did you mean 'q4_" convert m.gguf x.gguf --to q4_9
 usage same-file "'m.gguf' is the archive that is read" convert m.gguf m.gguf
 case_of other-extension 2 archive.format 'm.bin|unknown file extension of an archive of tensors (expected .gguf, .safetensors, .irpa, .index.json or a folder); quern inspect' tensors m.bin
