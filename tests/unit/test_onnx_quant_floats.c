@@ -138,7 +138,7 @@ test_data(void **state)
 		onnx_output("y");
 		if (onnx_how.from_float) {
 			onnx_read();
-			gives(V(-3.3f, 1000), 2, V(-3.3f, 1000));
+			gives(V(-3.25, 1000), 2, V(-3.25, 1000));
 		} else {
 			onnx_fails("import.type", rows[i / 2].words);
 		}
