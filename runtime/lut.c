@@ -35,15 +35,22 @@ typedef struct function {
 	int32_t zp, zo;     /* zero points */
 	double least, most; /* of the result's storage, its zero point subtracted */
 	double first;       /* value of the input's storage */
-	bool own;   /* its parameters are Quern's, not those of a file that came quantized */
-	bool jumps; /* at 1, say: what f32 rounds to 1 is 1 */
+	bool own;    /* its parameters are Quern's, not those of a file that came quantized */
+	bool of_f32; /* its operand is rounded to f32 */
 } function;
 
+/* Functions that jump, or end, at a number such as 1: what f32 rounds to it, as the float graph does, is that number. */
 static bool
-has_jumps(qn_op op)
+takes_f32(qn_op op)
 {
-	return op == QN_OP_floor || op == QN_OP_ceil || op == QN_OP_round ||
-	       op == QN_OP_thresholded_relu || op == QN_OP_shrink;
+	static const qn_op ops[] = {QN_OP_floor,  QN_OP_ceil, QN_OP_round, QN_OP_thresholded_relu,
+				    QN_OP_shrink, QN_OP_asin, QN_OP_acos,  QN_OP_acosh,
+				    QN_OP_atanh};
+
+	for (size_t i = 0; i < QN_COUNT(ops); i++)
+		if (ops[i] == op)
+			return true;
+	return false;
 }
 
 double
@@ -61,7 +68,7 @@ static double
 at_code(const function *f, double code)
 {
 	const double exact = f->in * (code - (double)f->zp);
-	const double x = f->jumps ? (double)(float)exact : exact;
+	const double x = f->of_f32 ? (double)(float)exact : exact;
 	const double y = f->f(f->user, x);
 
 	if (!f->own || !isinf(y))
@@ -112,7 +119,7 @@ qn_lut_prepare(const qn_graph *g, const qn_node *n, qn_arena *a, qn_lut_fn *f, c
 			     (double)(out->elem->qmax - qn_zp_of(g, out)),
 			     (double)in->elem->qmin,
 			     g->model->quantized_here,
-			     has_jumps(n->op)};
+			     takes_f32(n->op)};
 	const qn_family family = qn_node_family(g, n);
 	d->n = (int32_t)qn_static_count(out);
 	d->plain = out->elem->plain;

@@ -231,6 +231,24 @@ whole_numbers(void)
 	return ends("a", 0.05, 100);
 }
 
+/* So is 10 * 0.1, the end of a domain. */
+static double
+ends_of_domains(void)
+{
+	image();
+	onx_node(file, "Sin", "d", "s");
+	pair("s", "p", 0.1, ONX_INT8, 0);
+	onx_node(file, "Asin", "p", "f");
+	onx_node(file, "Acos", "p", "r");
+	onx_node(file, "Shrink", "p", "c");
+	pair("f", "f1", 0.02, ONX_UINT8, 100);
+	pair("r", "r1", 0.02, ONX_UINT8, 100);
+	pair("c", "c1", 0.02, ONX_UINT8, 100);
+	onx_int(file, "axis", 0);
+	onx_node(file, "Concat", "f1,r1,c1", "a");
+	return ends("a", 0.02, 100);
+}
+
 /* A layer whose weights are computed, with a bias. */
 static double
 computed_weights(void)
@@ -312,6 +330,7 @@ static const network networks[] = {
 	{"stored_pad_value", stored_pad_value},
 	{"zero_channels", zero_channels},
 	{"whole_numbers", whole_numbers},
+	{"ends_of_domains", ends_of_domains},
 	{"computed_weights", computed_weights},
 	{"tiled", tiled},
 	{"spread", spread},
