@@ -385,7 +385,7 @@ qn_plan_make(const qn_graph *g, const char *name, const qn_plan_opts *opts, qn_a
 	if (status == QN_OK && declined != NULL)
 		status = qn_plan_with(*out, declined, a, out);
 	if (status == QN_OK)
-		status = qn_strips_choose(out, o, a);
+		status = qn_plan_order(out, o, a);
 	if (status == QN_OK)
 		status = qn_plan_check_sizes(*out, a);
 	if (status == QN_OK)

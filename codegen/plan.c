@@ -91,34 +91,24 @@ qn_plan_check_sizes(qn_plan *plan, qn_arena *a)
 	return status;
 }
 
-/* Places for the plan's steps. */
-static qn_status
-place(qn_plan *plan, qn_arena *a)
+static void
+measure_and_place(qn_plan *plan, qn_arena *a)
 {
 	if ((plan->target->features & QN_TARGET_ROM) != 0)
 		qn_emit_measure_loads(plan, a);
 	qn_plan_place(plan, a);
+}
+
+/* Places for the plan's steps. */
+static qn_status
+place(qn_plan *plan, qn_arena *a)
+{
+	measure_and_place(plan, a);
 	if (plan->scratch_bytes > INT32_MAX)
 		return qn_report(plan->g->model->env, QN_EUNSUPPORTED, "emit.unsupported", "",
 				 "the program needs an activation arena (scratch buffer) of %zu "
 				 "bytes; 2^31 - 1 is the limit",
 				 plan->scratch_bytes);
-	return QN_OK;
-}
-
-/* Likewise, what is shared first unless the arena is larger then. */
-static qn_status
-place_in_order(qn_plan *plan, qn_arena *a)
-{
-	qn_plan first = *plan;
-
-	first.step = qn_schedule_shared_first(plan->g, plan->step, plan->nstep, a);
-	QN_TRY(place(plan, a));
-	if (first.step == NULL)
-		return QN_OK;
-	QN_TRY(place(&first, a));
-	if (first.scratch_bytes <= plan->scratch_bytes)
-		*plan = first;
 	return QN_OK;
 }
 
@@ -128,7 +118,7 @@ fill(qn_plan *plan, qn_arena *a)
 {
 	QN_TRY(qn_schedule_make(plan->g, plan->target, plan->declined, a, &plan->step,
 				&plan->nstep));
-	QN_TRY(place_in_order(plan, a));
+	QN_TRY(place(plan, a));
 	count_weights(plan, a);
 	return QN_OK;
 }
@@ -184,6 +174,24 @@ unplaced(const qn_plan *like, qn_arena *a)
 	return step;
 }
 
+/* The same steps in the order of qn_schedule_shared_first, placed; NULL: that is their order, or they do not fit into
+ * 2^31 bytes so. */
+static void
+shared_first(const qn_plan *like, qn_arena *a, qn_plan **out)
+{
+	qn_plan *plan = qn_arena_copy(a, like, sizeof(*like));
+
+	*out = NULL;
+	plan->step = qn_schedule_shared_first(like->g, unplaced(like, a), like->nstep, a);
+	if (plan->step == NULL)
+		return;
+	measure_and_place(plan, a);
+	if (plan->scratch_bytes > INT32_MAX)
+		return;
+	count_weights(plan, a);
+	*out = plan;
+}
+
 qn_status
 qn_plan_place_strips(const qn_plan *like, const int32_t *join, qn_arena *a, qn_plan **out)
 {
@@ -201,5 +209,20 @@ qn_plan_strips(const qn_plan *like, const int32_t *join, qn_arena *a, qn_plan **
 {
 	QN_TRY(qn_plan_place_strips(like, join, a, out));
 	count_weights(*out, a);
+	return QN_OK;
+}
+
+qn_status
+qn_plan_order(qn_plan **p, const qn_plan_opts *o, qn_arena *a)
+{
+	qn_plan *first;
+
+	shared_first(*p, a, &first);
+	QN_TRY(qn_strips_choose(p, o, a));
+	if (first == NULL)
+		return QN_OK;
+	QN_TRY(qn_strips_choose(&first, o, a));
+	if (first->scratch_bytes <= (*p)->scratch_bytes)
+		*p = first;
 	return QN_OK;
 }

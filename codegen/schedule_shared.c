@@ -5,7 +5,7 @@
  *   cosine  norm_1  q_1 = norm_1 * cosine  norm_2  q_2 = norm_2 * cosine …
  *
  * So the first of the blocks that share it is as the others are, and emit_repeats.c makes one function of all.  Its
- * bytes are taken for longer: plan.c keeps the order that needs less memory. */
+ * bytes are taken for longer: plan.c keeps the order that needs less memory once steps are joined. */
 #include "codegen/schedule.h"
 
 #include "ir/loops.h"

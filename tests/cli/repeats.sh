@@ -28,6 +28,14 @@ X
 	for ((i = 0; i < $1; i++)); do printf ', %%s%d as "h%d.next" to %%h%d' $i $i $i; done
 	printf '\n}\n'
 }
+# All blocks read %g, which the first of them computes from the state that it sets.
+shared_net() { # N
+	dense_net "$1" | sed 's/(%x: /(%in: /
+/^  %w0 = /i\  %x = tanh %in
+s/^  return \(%y[0-9]*\) /  %end = tanh \1\n  return %end /
+/^  %s0 = /i\  %g = tanh %h0
+/^  %m[0-9]* = /{s/%m/%k/;p;s/^  %k\([0-9]*\) = .*/  %m\1 = mul %k\1, %g/}'
+}
 # Convolutions that need row pointers, a pool that is joined with one, and additions.
 image_net() { # N
 	local x='%x' i
@@ -55,6 +63,7 @@ for ((i = 0; i < 12 * 12 * 4 * 4; i++)); do
 done | xargs -0 printf >x.bin
 npy image.npy '<f4' '4, 12, 12, 4' <x.bin
 head -c $((64 * 40)) x.bin | npy dense.npy '<f4' '40, 16'
+tail -c +129 "$QUERN_SOURCE/examples/digits/calib.npy" | head -c $((64 * 40)) | npy shared.npy '<f4' '40, 16'
 
 strict="-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wcast-qual -Wundef -Werror -DQN_PORTABLE -DDEEP_TRACE -DDEEP_SELFTEST_MAIN"
 selftest() { # FOLDER COMPILER…
@@ -66,17 +75,18 @@ selftest() { # FOLDER COMPILER…
 		fail "$folder: $*" "the self-test fails" stdout
 	grep -q "self-test passed" stdout || fail "$folder: $*" "it did not run" stderr
 }
-for net in dense image; do
+for net in dense shared image; do
 	"${net}_net" 20 >$net.qir
-	sequence=--self-test
-	[ $net = image ] || sequence="--sequence 10 --self-test"
+	sequence="--sequence 10 --self-test"
+	[ $net != image ] || sequence=--self-test
 	for way in "i8 generic" "i8 cortex-m4" "i16 generic" "i8 cortex-m55"; do
 		read -r activations target <<<"$way"
-		[ "$net" = dense ] || [ "$target" = generic ] || continue # pruned channels make its blocks call other kernels
+		[ "$net" != image ] || [ "$target" = generic ] || continue # pruned channels make its blocks call other kernels
 		folder=$net-$activations-$target
 		# shellcheck disable=SC2086
 		good "$folder" compile -q $net.qir --name deep --calib $net.npy $sequence 4 --activations $activations --target $target -o $folder
 		grep -q '_repeat \*one' $folder/deep.c || fail "$folder" "no step is repeated" $folder/deep.c
+		[ $net != shared ] || grep -q ', 20 times' $folder/deep.c || fail "$folder" "a block stands alone" $folder/deep.c
 		selftest $folder cc -std=c99 -O1 -fsanitize=address,undefined
 	done
 	selftest $net-i8-generic cc -std=c11 -O3
@@ -102,6 +112,23 @@ for how in "n.qir balanced" "dense.qir speed"; do
 	good "$how" compile -q $file --name deep --calib dense.npy --sequence 10 --optimize $optimize -o n
 	! grep -q '_repeat \*one' n/deep.c || fail "$how" 'a step is repeated' n/deep.c
 done
+
+# What is shared comes first only where the arena is not larger then, with rows of the convolution computed at a time.
+{
+	printf 'model "wide" stage integer\ngraph @main(%%x: tensor<1x64x64x1x!quant.uniform<i8:f32, 0.5>>, %%z: tensor<1x12000x!quant.uniform<i8:f32, 0.5>>, %%x2: tensor<1x128x128x1x!quant.uniform<i8:f32, 0.5>>) {\n'
+	printf '  %%w = const : tensor<8x3x3x1x!quant.uniform<i8:f32, 0.1>> splat 1\n'
+	for net in '1 %x 64' '2 %x2 128'; do
+		read -r i x n <<<"$net"
+		printf '  %%c%d = conv2d %s, %%w {padding=same}\n  %%q%d = requantize %%c%d : tensor<1x%dx%dx8x!quant.uniform<i8:f32, 0.5>>\n  %%p%d = max_pool %%q%d {kernel=[4,4], stride=[4,4]}\n' $i "$x" $i $i $n $n $i $i
+		[ $i = 1 ] || continue
+		printf '  %%g = global_avg_pool %%p1 : tensor<1x1x1x8x!quant.uniform<i8:f32, 0.5>>\n  %%t0 = reshape %%g {shape=[1,8]}\n  %%mask = tanh %%z : tensor<1x12000x!quant.uniform<i8:f32, 0.5>>\n'
+		for ((k = 0; k < 12; k++)); do
+			printf '  %%s%d = slice %%mask {begin=[0,%d], end=[1,%d]}\n  %%t%d = add %%t%d, %%s%d : tensor<1x8x!quant.uniform<i8:f32, 0.5>>\n' $k $((k + 8)) $((k + 16)) $((k + 1)) $k $k
+		done
+	done
+	printf '  return %%t12 as "y", %%p2 as "y2"\n}\n'
+} >wide.qir
+good wide compile -q wide.qir --max-arena 14000 -o wide
 
 # In program memory of an AVR tables would have to be read otherwise: its steps stay as they are.
 good avr compile -q dense.qir --name deep --calib dense.npy --sequence 10 --self-test 4 --target avr -o avr
