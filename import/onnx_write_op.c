@@ -27,13 +27,23 @@ static const struct {
 	 "refused: graphs that call composites are written before partition or after quantize"},
 	{QN_OP_table, "refused: a function of quantized values; those of ONNX take float values"},
 	{QN_OP_custom, "refused: ONNX has no custom operators"},
-	{QN_OP_loop, "refused: steps of loops are written one by one, with --inline-bodies"},
+	{QN_OP_loop, "refused: write its steps one by one, with --inline-bodies"},
 	{QN_OP_loop_carry, part_of_loop},
 	{QN_OP_loop_end, part_of_loop},
 	{QN_OP_loop_slice, part_of_loop},
 	{QN_OP_loop_stack, part_of_loop},
 	{QN_OP_loop_last, part_of_loop},
 };
+
+/* A message says itself that the node is refused. */
+static const char *
+reason_of(const char *why)
+{
+	static const char refused[] = "refused: ";
+	const size_t n = sizeof refused - 1;
+
+	return strncmp(why, refused, n) == 0 ? why + n : why;
+}
 
 /* Of an op without a row. */
 static const char no_operator[] = "ONNX has no operator for it";
@@ -106,7 +116,7 @@ qn_onnx_out_op(qn_onnx_out *o, const qn_node *n)
 		if (others[i].op != n->op)
 			continue;
 		if (others[i].why != part_of_loop)
-			return qn_onnx_out_refuse(o, n, others[i].why);
+			return qn_onnx_out_refuse(o, n, reason_of(others[i].why));
 		o->problems++;
 		return NULL;
 	}

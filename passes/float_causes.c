@@ -45,10 +45,10 @@ qn_left_weights(const qn_graph *g, const qn_node *n)
 		return NULL;
 	const qn_node *w = qn_graph_node(g, n->in[1]);
 	if (!is_constant(g, w))
-		return "its weights are computed, and its integer arithmetic takes constant ones, "
-		       "or such that are quantized to i8 with zero point 0; quantize them like "
-		       "that, write it as a MatMul of the windows and the weights, or end the "
-		       "model before it (--cut)";
+		return "its weights are computed, and its integer arithmetic takes constant "
+		       "weights, or computed ones that are quantized to i8 with zero point 0; "
+		       "write it as a MatMul of the windows and the weights, or end the model "
+		       "before it (--cut)";
 	for (; w->op == QN_OP_transpose; w = qn_graph_node(g, w->in[0]))
 		axis = (int32_t)w->attr->perm.perm.v[axis];
 	if (w->op != QN_OP_dequantize)

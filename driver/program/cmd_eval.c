@@ -185,28 +185,23 @@ measure_noise(given *g, evaluation *e)
 	return status;
 }
 
-/* A model that has its parameters is measured as it is: options that would give it others come too late. */
+/* Without samples a model is measured as it is; options that would quantize it otherwise are refused. */
 static qn_status
-check_late(const given *g)
-{
-	qn_compile_opts none = g->compile;
-
-	none.passes = "";
-	return strcmp(qn_model_stage(g->m), "calibrated") == 0 ? qn_compile(g->m, &none) : QN_OK;
-}
-
-/* A float model without samples is measured in float. */
-static qn_status
-check_float(const given *g)
+check_as_it_is(const given *g)
 {
 	const char *option = g->o->method != NULL ? "--method" : g->o->quantizing;
+	const bool is_float = strcmp(qn_model_stage(g->m), "float") == 0;
+	qn_compile_opts none = g->compile;
+	qn_status status = QN_OK;
 
-	if (option == NULL || strcmp(qn_model_stage(g->m), "float") != 0)
-		return QN_OK;
-	fprintf(stderr,
-		"quern eval: %s is for quantizing the model, which takes samples: --calib FILE "
-		"(or --stats, --encodings)\n",
-		option);
+	none.passes = "";
+	if (strcmp(qn_model_stage(g->m), "calibrated") == 0)
+		status = qn_compile(g->m, &none); /* says which way out each option has */
+	if (status != QN_OK || option == NULL)
+		return status;
+	fprintf(stderr, "quern eval: %s is for quantizing the model, %s\n", option,
+		is_float ? "which takes samples: --calib FILE (or --stats, --encodings)"
+			 : "which is quantized already and is measured as it is; leave it out");
 	return QN_EUSAGE;
 }
 
@@ -219,9 +214,7 @@ eval(qn_ctx *ctx, given *g, evaluation *e)
 			      strcmp(qn_model_stage(g->m), "integer") != 0;
 
 	if (status == QN_OK && !compiles)
-		status = check_float(g);
-	if (status == QN_OK && !compiles)
-		status = check_late(g);
+		status = check_as_it_is(g);
 	if (status == QN_OK && !compiles)
 		status = program_stream(g->o, g->m);
 	if (status == QN_OK && !g->with_float)

@@ -160,9 +160,9 @@ const command command_rows[] = {
 	 "write a calibrated model as quantized ONNX, or its parameters as AIMET encodings",
 	 "Calibrates a float model and writes it with QuantizeLinear and DequantizeLinear around "
 	 "quantized operators, weights as integers. Inputs and outputs keep their shapes. A model "
-	 "that is calibrated already is written as it is; samples (--calib) give its values without "
-	 "a range one. A file with the extension .json or .encodings gets the parameters alone, as "
-	 "AIMET encodings.",
+	 "that is calibrated already is written as it is; with samples (--calib), values of a "
+	 "quantized file that have no range get one. A file with the extension .json or .encodings "
+	 "gets the parameters alone, as AIMET encodings.",
 	 "  quern export " DIGITS " " CALIB " -o digits.onnx", 1, 1, cmd_export},
 	{"inspect", CMD_INSPECT, "MODEL [--json] [--svg FILE.svg] [--dot FILE.dot]",
 	 "show sizes, inputs, outputs and nodes of a model, or its graph as an image",

@@ -40,6 +40,10 @@ for o in '--activations i16' '--method kl' '--skip first' '--equalize' '--scheme
 	usage "late $o in eval" 'already' eval -q bound.json --data "$E/test_x.npy" --against bound.json $o
 done
 
+for o in '--rounding single' --inline-bodies --merge-always; do
+	usage "late $o in eval" "${o%% *} is for quantizing|already" eval -q bound.json --data "$E/test_x.npy" --against bound.json $o
+done
+
 # values without a range get one from samples, in the file
 cat >open.qir <<'END'
 model "open" stage calibrated
