@@ -123,11 +123,12 @@ gelu(qn_tfl_op *o)
 	qn_tfl_set_result(o, 0, qn_tfl_node(o, QN_OP_gelu, &a));
 }
 
-/* x / max(root of the sum of squares along the last axis, 1e-6) */
+/* x / max(root of the sum of squares along the last axis, 1e-6); TFLite has this bound for float values only. */
 static void
 l2_normalization(qn_tfl_op *o)
 {
-	qn_attrs a = {.l2_norm = {.axis = -1, .epsilon = 1e-12}};
+	const bool quantized = qn_tfl_is_quantized(o, o->in[0]) && qn_tfl_result_is_quantized(o);
+	qn_attrs a = {.l2_norm = {.axis = -1, .epsilon = quantized ? 0 : 1e-12}};
 
 	qn_tfl_set_activated(o, qn_tfl_node(o, QN_OP_l2_norm, &a),
 			     qn_tfl_flag(o, 0, QN_TFL_ACT_NONE));

@@ -188,11 +188,33 @@ test_each(void **state)
 		}
 }
 
+/* TFLite's kernel of L2_NORMALIZATION bounds the length for float values only. */
+static void
+test_short_vectors(void **state)
+{
+	(void)state;
+	int x = tfl_codes(file, "x", TFL_INT8, DIMS(1, 2), 1e-7f, 0, NULL, 0);
+	int y = tfl_codes(file, "y", TFL_INT8, DIMS(1, 2), 1.0f / 128, 0, NULL, 0);
+
+	tfl_op(file, QN_TFL_L2_NORMALIZATION, INTS(x), INTS(y));
+	import(INTS(x), INTS(y));
+	const qn_node *n = qn_graph_node(rg->g, rg->g->output[0].value);
+	assert_int_equal(n->op, QN_OP_l2_norm);
+	near(&n->attr->l2_norm.epsilon, V(0), 1, 0);
+	GIVES(V(3, 4), 77, 102);
+	assert_int_equal(qn_requantize(&rg->m, &(qn_requant_opts){0}), QN_OK);
+	assert_int_equal(qn_legalize(&rg->m), QN_OK);
+	no_errors();
+	rg->g = qn_model_entry(&rg->m);
+	GIVES(V(3, 4), 77, 102);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_each, tflite_setup, tflite_teardown),
+		cmocka_unit_test_setup_teardown(test_short_vectors, tflite_setup, tflite_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
