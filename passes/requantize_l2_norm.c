@@ -10,7 +10,8 @@
  *
  *   y = l2_norm(x)  ->  minimum(maximum(y, minimum(z, 0)), maximum(z, 0))
  *
- * since |x| / max(length, sqrt(epsilon)) is the smaller one of |x| / length and |x| / sqrt(epsilon). */
+ * since |x| / max(length, sqrt(epsilon)) is the smaller one of |x| / length and |x| / sqrt(epsilon).  Where each z is
+ * less than half a step, y is clamped to 0. */
 #include <math.h>
 #include <string.h>
 
@@ -63,9 +64,21 @@ swapped_type(qn_types *t, const qn_type *type, int32_t i, int32_t k)
 	return qn_type_tensor(t, type->elem, type->rank, dim);
 }
 
-/* The integers of x, of one scale, as values 1 / least times as large, in the parameters of `type`. */
+/* Whether all values of e over `least` round to 0 as values of `to`. */
+static bool
+vanishes(const qn_types *t, const qn_elem *e, double least, const qn_elem *to)
+{
+	double step, to_step;
+	int64_t zp, to_zp;
+
+	qn_elem_param(t, e, 0, &step, &zp);
+	qn_elem_param(t, to, 0, &to_step, &to_zp);
+	return fmax((double)(e->qmax - zp), (double)(zp - e->qmin)) * step / least < to_step / 2;
+}
+
+/* The integers of x, of one scale, as values 1 / least times as large, in the parameters of `type`.  place: for errors. */
 static qn_id
-magnified(qn_rw *rw, qn_id x, double least, const qn_type *type)
+magnified(qn_rw *rw, const char *place, qn_id x, double least, const qn_type *type)
 {
 	qn_types *t = &qn_rw_model(rw)->types;
 	qn_elem d = *qn_rw_node(rw, x)->type->elem;
@@ -74,8 +87,10 @@ magnified(qn_rw *rw, qn_id x, double least, const qn_type *type)
 	int64_t zp;
 
 	qn_elem_param(t, qn_rw_node(rw, x)->type->elem, 0, &step, &zp);
+	if (!(qn_round_to(QN_PLAIN_f32, step / least) > 0))
+		return qn_rw_decline(rw, "its operand over the root of its epsilon has no scale");
 	d.scale = qn_scale_const(t, step / least);
-	if (qn_elem_make(t, "scale", &d, &made) != QN_OK)
+	if (qn_elem_make(t, place, &d, &made) != QN_OK)
 		return 0;
 	const qn_id labelled = qn_rqz_relabel(rw, x, made);
 	return labelled != 0 ? qn_rw_add(rw, QN_OP_requantize, qn_rw_derived_name(rw, x, "most"), 1,
@@ -102,7 +117,13 @@ qn_rqz_bounded_l2_norm(qn_rw *rw, qn_id id, qn_id x, qn_id y)
 	below = above;
 	above.clamp.lo = zp;
 	below.clamp.hi = zp;
-	const qn_id z = magnified(rw, x, sqrt(epsilon), type);
+	if (vanishes(&qn_rw_model(rw)->types, qn_rw_node(rw, x)->type->elem, sqrt(epsilon),
+		     type->elem)) {
+		above.clamp.hi = zp;
+		return qn_rw_add(rw, QN_OP_clamp, qn_rw_name(rw, id), 1, &y, &above, type);
+	}
+	const qn_id z = magnified(rw, qn_node_place(qn_rw_graph(rw), qn_rw_node(rw, id)), x,
+				  sqrt(epsilon), type);
 	if (z == 0)
 		return 0;
 	const qn_id least = qn_rw_add(rw, QN_OP_clamp, NULL, 1, &z, &below, type);
