@@ -113,6 +113,8 @@ qn_id qn_rqz_operand(qn_rw *rw, qn_id id);
 qn_id qn_rqz_stored_as(qn_rw *rw, qn_id x, int bits, bool is_signed);
 /* l2_norm of x of 16 bits, with a result of this type; 0: declined (requantize_l2_norm.c). */
 qn_id qn_rqz_wide_l2_norm(qn_rw *rw, qn_id id, qn_id x, const qn_type *type);
+/* The name of the l2_norm of x before its bound: that of node id if it has none. */
+const char *qn_rqz_l2_norm_name(qn_rw *rw, qn_id id, qn_id x);
 /* y, the l2_norm of x without an epsilon, as far as that of the op allows; 0 after an error, or when y is 0. */
 qn_id qn_rqz_bounded_l2_norm(qn_rw *rw, qn_id id, qn_id x, qn_id y);
 /* An i16 type with that many steps in one of e's; and with 128, which holds the range of any e of 8 bits. */

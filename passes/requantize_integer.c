@@ -124,8 +124,10 @@ on_quantized(qn_rw *rw, qn_id id, const qn_type *type)
 		if (!qn_rqz_is_parameter(qn_rw_graph(rw), qn_rw_node(rw, id), i))
 			in[i] = qn_rqz_stored_as(rw, in[i], wide ? 16 : 8, wide || is_signed);
 	op = qn_rw_node(rw, id);
+	const char *name =
+		op->op == QN_OP_l2_norm ? qn_rqz_l2_norm_name(rw, id, in[0]) : qn_rw_name(rw, id);
 	qn_id y = by_rms ? qn_rqz_wide_l2_norm(rw, id, in[0], made)
-			 : qn_rw_add(rw, op->op, qn_rw_name(rw, id), op->nin, in, op->attr, made);
+			 : qn_rw_add(rw, op->op, name, op->nin, in, op->attr, made);
 	if (qn_rw_node(rw, id)->op == QN_OP_l2_norm)
 		y = qn_rqz_bounded_l2_norm(rw, id, in[0], y);
 	if (made == type || y == 0)

@@ -98,6 +98,23 @@ magnified(qn_rw *rw, const char *place, qn_id x, double least, const qn_type *ty
 			     : 0;
 }
 
+/* Whether epsilon bounds more than the length of zeros. */
+static bool
+is_bounded(const qn_rw *rw, qn_id id, qn_id x)
+{
+	double step;
+	int64_t zp;
+
+	qn_elem_param(&qn_rw_model(rw)->types, qn_rw_node(rw, x)->type->elem, 0, &step, &zp);
+	return step * step < qn_rw_node(rw, id)->attr->l2_norm.epsilon;
+}
+
+const char *
+qn_rqz_l2_norm_name(qn_rw *rw, qn_id id, qn_id x)
+{
+	return is_bounded(rw, id, x) ? qn_rw_derived_name(rw, id, "unbounded") : qn_rw_name(rw, id);
+}
+
 qn_id
 qn_rqz_bounded_l2_norm(qn_rw *rw, qn_id id, qn_id x, qn_id y)
 {
@@ -107,10 +124,7 @@ qn_rqz_bounded_l2_norm(qn_rw *rw, qn_id id, qn_id x, qn_id y)
 	double step;
 	int64_t zp;
 
-	if (y == 0)
-		return 0;
-	qn_elem_param(&qn_rw_model(rw)->types, qn_rw_node(rw, x)->type->elem, 0, &step, &zp);
-	if (step * step >= epsilon)
+	if (y == 0 || !is_bounded(rw, id, x))
 		return y;
 	qn_elem_param(&qn_rw_model(rw)->types, type->elem, 0, &step, &zp);
 	qn_attrs_default(QN_ATTRS(clamp), &above);
@@ -150,7 +164,7 @@ qn_rqz_wide_l2_norm(qn_rw *rw, qn_id id, qn_id x, const qn_type *type)
 	qn_id in[2] = {swapped(rw, x, axis), add_scale(rw, xt->dim[axis], type->elem->expressed)};
 	if (in[0] == 0 || in[1] == 0)
 		return 0;
-	qn_id y = qn_rw_add(rw, QN_OP_rms_norm, qn_rw_name(rw, id), 2, in, &a,
+	qn_id y = qn_rw_add(rw, QN_OP_rms_norm, qn_rqz_l2_norm_name(rw, id, x), 2, in, &a,
 			    swapped_type(t, type, axis, last));
 	return y != 0 ? swapped(rw, y, axis) : 0;
 }
