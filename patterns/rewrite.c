@@ -285,7 +285,10 @@ sweep(qn_rw *rw)
 		for (uint32_t i = 0; i < n.nin; i++)
 			in[i] = rw->map[n.in[i]];
 		n.in = in;
-		rw->map[id] = add(rw, &n, rw->src_uses[id]);
+		const qn_id got = add(rw, &n, rw->src_uses[id]);
+		if (got != 0 && rw->uses[got] < rw->src_uses[id])
+			rw->uses[got] = rw->src_uses[id];
+		rw->map[id] = got;
 	}
 	QN_TRY(rw->status);
 	qn_graph_copy_outputs(rw->dst, g, rw->map);

@@ -37,7 +37,7 @@ const char *qn_rw_name(const qn_rw *rw, qn_id id);
 /* "<the node's name, or its op's>.<what>", for what a rule makes of it. */
 const char *qn_rw_derived_name(const qn_rw *rw, qn_id id, const char *what);
 void *qn_rw_user(const qn_rw *rw);
-/* Uses of the value in the source graph; 1 for a value that a rule made. */
+/* Uses of the value in the source graph, or of the one that it replaces there; 1 for others that a rule made. */
 uint32_t qn_rw_uses(const qn_rw *rw, qn_id id);
 /* Adds a node and offers it to the rules; returns what replaces it, 0 after an error. */
 qn_id qn_rw_add(qn_rw *rw, qn_op op, const char *name, uint32_t nin, const qn_id *in,
