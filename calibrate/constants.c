@@ -86,11 +86,11 @@ widen(rows *r, size_t row, double v)
 static void
 widen_unless_masked(rows *r, size_t row, double v)
 {
-	const bool operand = r->mask >= QN_MASK_OPERAND;
+	const bool out = qn_mask_leaves_out(r->mask, v);
 	const bool factor = r->mask == QN_MASK_FACTOR && v < QN_MASK_LEAST_FACTOR;
 
-	r->masked = r->masked || factor || (operand && v <= (double)QN_MASKED);
-	if (!operand || v > (double)QN_MASKED)
+	r->masked = r->masked || factor || out;
+	if (!out)
 		widen(r, row, factor ? QN_MASK_LEAST_FACTOR : v);
 }
 
@@ -143,7 +143,7 @@ find_rows(const qn_calibration *c, const qn_watch *w)
 
 	visit(r, widen_unless_masked);
 	for (size_t k = 0; r->masked && r->mask != QN_MASK_FACTOR && k < r->n; k++)
-		r->lo[k] = qn_mask_end(r->mask, r->lo[k], !(r->lo[k] < 0 || r->hi[k] > 0));
+		qn_mask_widen(r->mask, &r->lo[k], &r->hi[k], true);
 	return r;
 }
 

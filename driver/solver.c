@@ -74,7 +74,8 @@ observe(void *user, const qn_graph *g, qn_id id, const qn_tensor *value)
 	for (int64_t i = 0; i < qn_type_count(value->type); i++) {
 		const double v = qn_tensor_f64(value, i);
 
-		if (r->naxis == 0 && w->mask[id] >= QN_MASK_OPERAND && v <= (double)QN_MASKED) {
+		/* not where each index of an axis has a range: there may be nothing else in one of them */
+		if (r->naxis == 0 && qn_mask_leaves_out(w->mask[id], v)) {
 			r->masked = true;
 			continue;
 		}
@@ -138,9 +139,8 @@ widen_masks(const gathered *all)
 
 		if (!r->masked)
 			continue;
-		if (!r->seen)
-			widen(r, 0);
-		r->lo = qn_mask_end(all->mask[id], r->lo, !(r->lo < 0 || r->hi > 0));
+		qn_mask_widen(all->mask[id], &r->lo, &r->hi, r->seen);
+		r->seen = true;
 	}
 }
 

@@ -114,6 +114,12 @@ qn_mask_values(const qn_graph *g, qn_arena *a)
 	return kind;
 }
 
+bool
+qn_mask_leaves_out(qn_mask kind, double v)
+{
+	return kind >= QN_MASK_OPERAND && v <= (double)QN_MASKED;
+}
+
 size_t
 qn_mask_drop(const float *x, size_t n, float *to)
 {
@@ -133,6 +139,14 @@ qn_mask_end(qn_mask kind, double least, bool only_zeros)
 	if (kind == QN_MASK_LIMIT)
 		return least - BELOW_LIMIT;
 	return least - (only_zeros ? BELOW_ZEROS : BELOW_OPERAND);
+}
+
+void
+qn_mask_widen(qn_mask kind, double *lo, double *hi, bool seen)
+{
+	if (!seen)
+		*lo = *hi = 0;
+	*lo = qn_mask_end(kind, *lo, !(*lo < 0 || *hi > 0));
 }
 
 const qn_tensor *

@@ -31,12 +31,18 @@ typedef enum qn_mask {
 /* By value of g. */
 const qn_mask *qn_mask_values(const qn_graph *g, qn_arena *a);
 
+/* Whether an element of a value of this kind is masked: it is in no range. */
+bool qn_mask_leaves_out(qn_mask kind, double v);
+
 /* Copies the n elements that are not masked to `to`, in their order; how many they are. */
 size_t qn_mask_drop(const float *x, size_t n, float *to);
 
 /* The lower end of a range of which elements were masked; least: of the others, 0 where there are
  * none; only_zeros: they are all 0. */
 double qn_mask_end(qn_mask kind, double least, bool only_zeros);
+
+/* Room below lo..hi for elements that were left out.  seen: it holds others; else it begins at 0..0. */
+void qn_mask_widen(qn_mask kind, double *lo, double *hi, bool seen);
 
 /* A float constant of this kind with what is masked no lower than needed, so that a range of all its
  * elements is enough: of an operand as above, otherwise at QN_MASK_LEAST_FACTOR, as of where(…, scores,

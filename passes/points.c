@@ -98,7 +98,7 @@ add_stats(qn_class *c, const qn_attrs_stats *a)
 static void
 add_value(qn_class *c, double v, qn_mask kind)
 {
-	if (kind >= QN_MASK_OPERAND && v <= (double)QN_MASKED)
+	if (qn_mask_leaves_out(kind, v))
 		c->masked = kind > c->masked ? kind : c->masked;
 	else if (kind == QN_MASK_FACTOR && v < QN_MASK_LEAST_FACTOR)
 		widen(c, QN_MASK_LEAST_FACTOR, QN_MASK_LEAST_FACTOR);
@@ -123,9 +123,8 @@ add_masked(const qn_points *p)
 
 		if (p->root[id] != id || c->masked == QN_MASK_NONE)
 			continue;
-		if (!c->has_range)
-			widen(c, 0, 0);
-		c->lo = qn_mask_end(c->masked, c->lo, !(c->lo < 0 || c->hi > 0));
+		qn_mask_widen(c->masked, &c->lo, &c->hi, c->has_range);
+		c->has_range = true;
 	}
 }
 
