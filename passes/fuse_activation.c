@@ -15,43 +15,16 @@
 
 enum { ROOT, X, INNER, ARGUMENT, CUBE, FACTOR, HALF, ONE, CUBIC };
 
-/* Of f32 constants and of those that were stored as f16, whose steps are 2^-11; 0.5, 1, 3 and 6 are exact in both. */
-static bool
-is_number(const qn_rw *rw, qn_id id, double want)
-{
-	const bool exact = floor(2 * want) == 2 * want;
-
-	return qn_fuse_is_number(rw, id, want, exact ? 0 : ldexp(fabs(want), -11));
-}
-
-/* The factor of id: its constant operand, or one over it where it divides. */
-static bool
-scales_by(const qn_rw *rw, qn_id id, qn_id constant, double want)
-{
-	return is_number(rw, constant, qn_rw_node(rw, id)->op == QN_OP_div ? 1 / want : want);
-}
-
-/* op(x) in place of the root, which has the type of x. */
-static qn_id
-becomes(qn_rw *rw, const qn_match *m, qn_op op, const qn_attrs *attr)
-{
-	const qn_type *x = qn_rw_node(rw, m->at[X])->type;
-
-	if (x != qn_rw_node(rw, m->root)->type || !qn_type_is_f32(x))
-		return qn_rw_decline(rw, "it is not f32 of the operand's shape");
-	return qn_rw_add(rw, op, qn_rw_name(rw, m->root), 1, &m->at[X], attr, NULL);
-}
-
 static qn_id
 to_silu(qn_rw *rw, const qn_match *m)
 {
-	return becomes(rw, m, QN_OP_silu, NULL);
+	return qn_fuse_becomes(rw, m->root, m->at[X], QN_OP_silu, NULL);
 }
 
 static qn_id
 to_mish(qn_rw *rw, const qn_match *m)
 {
-	return becomes(rw, m, QN_OP_mish, NULL);
+	return qn_fuse_becomes(rw, m->root, m->at[X], QN_OP_mish, NULL);
 }
 
 /* x * hard_sigmoid(x) */
@@ -62,7 +35,7 @@ to_hard_swish(qn_rw *rw, const qn_match *m)
 
 	if (fabs(a->alpha - 1.0 / 6) > 1e-4 || a->beta != 0.5)
 		return qn_rw_decline(rw, "its hard_sigmoid has another slope");
-	return becomes(rw, m, QN_OP_hard_swish, NULL);
+	return qn_fuse_becomes(rw, m->root, m->at[X], QN_OP_hard_swish, NULL);
 }
 
 /* x * relu6(x + 3) / 6 */
@@ -73,9 +46,10 @@ to_hard_swish_of_relu6(qn_rw *rw, const qn_match *m)
 
 	if (inner->op == QN_OP_clip && (inner->attr->clip.min != 0 || inner->attr->clip.max != 6))
 		return qn_rw_decline(rw, "it is not limited to 0..6");
-	if (!is_number(rw, m->at[ONE], 3) || !scales_by(rw, m->at[CUBE], m->at[FACTOR], 1.0 / 6))
+	if (!qn_fuse_is_about(rw, m->at[ONE], 3) ||
+	    !qn_fuse_scales_by(rw, m->at[CUBE], m->at[FACTOR], 1.0 / 6))
 		return qn_rw_decline(rw, "its constants are not 3 and 1/6");
-	return becomes(rw, m, QN_OP_hard_swish, NULL);
+	return qn_fuse_becomes(rw, m->root, m->at[X], QN_OP_hard_swish, NULL);
 }
 
 static qn_id
@@ -83,10 +57,11 @@ to_gelu(qn_rw *rw, const qn_match *m)
 {
 	const qn_attrs a = {.gelu = {QN_APPROXIMATE_none}};
 
-	if (!scales_by(rw, m->at[ARGUMENT], m->at[FACTOR], sqrt(0.5)) ||
-	    !is_number(rw, m->at[ONE], 1) || !scales_by(rw, m->at[INNER], m->at[HALF], 0.5))
+	if (!qn_fuse_scales_by(rw, m->at[ARGUMENT], m->at[FACTOR], sqrt(0.5)) ||
+	    !qn_fuse_is_about(rw, m->at[ONE], 1) ||
+	    !qn_fuse_scales_by(rw, m->at[INNER], m->at[HALF], 0.5))
 		return qn_rw_decline(rw, "its constants are not those of gelu");
-	return becomes(rw, m, QN_OP_gelu, &a);
+	return qn_fuse_becomes(rw, m->root, m->at[X], QN_OP_gelu, &a);
 }
 
 static qn_id
@@ -95,19 +70,15 @@ to_gelu_of_tanh(qn_rw *rw, const qn_match *m)
 	const qn_attrs a = {.gelu = {QN_APPROXIMATE_tanh}};
 	const qn_node *cube = qn_rw_node(rw, m->at[CUBE]);
 
-	if (cube->op == QN_OP_pow && !is_number(rw, cube->in[1], 3))
+	if (cube->op == QN_OP_pow && !qn_fuse_is_about(rw, cube->in[1], 3))
 		return qn_rw_decline(rw, "its power is not the third");
-	if (!scales_by(rw, m->at[ARGUMENT], m->at[FACTOR], sqrt(2 / 3.14159265358979323846)) ||
-	    !is_number(rw, m->at[CUBIC], 0.044715) || !is_number(rw, m->at[ONE], 1) ||
-	    !scales_by(rw, m->at[INNER], m->at[HALF], 0.5))
+	if (!qn_fuse_scales_by(rw, m->at[ARGUMENT], m->at[FACTOR],
+			       sqrt(2 / 3.14159265358979323846)) ||
+	    !qn_fuse_is_about(rw, m->at[CUBIC], 0.044715) || !qn_fuse_is_about(rw, m->at[ONE], 1) ||
+	    !qn_fuse_scales_by(rw, m->at[INNER], m->at[HALF], 0.5))
 		return qn_rw_decline(rw, "its constants are not those of gelu");
-	return becomes(rw, m, QN_OP_gelu, &a);
+	return qn_fuse_becomes(rw, m->root, m->at[X], QN_OP_gelu, &a);
 }
-
-/* what * constant, or what / constant */
-#define SCALED(slot, what, constant)                                                               \
-	EITHER(SOME(mul, slot, what, QN_P_CONST(constant)),                                        \
-	       SOME(div, slot, what, QN_P_CONST(constant)))
 
 static const qn_pat any_x = {.kind = QN_PAT_ANY, .slot = X};
 

@@ -10,17 +10,6 @@
 
 enum { ROOT, X, ONE, NUMERATOR, MINUS, HALF, HALVED };
 
-/* op(x) in place of the root, which has the type of x. */
-static qn_id
-becomes(qn_rw *rw, const qn_match *m, qn_op op)
-{
-	const qn_type *x = qn_rw_node(rw, m->at[X])->type;
-
-	if (x != qn_rw_node(rw, m->root)->type || !qn_type_is_f32(x))
-		return qn_rw_decline(rw, "it is not f32 of the operand's shape");
-	return qn_rw_add(rw, op, qn_rw_name(rw, m->root), 1, &m->at[X], NULL, NULL);
-}
-
 /* What is in this slot, if the match has it, is the number. */
 static bool
 is_number(const qn_rw *rw, const qn_match *m, int slot, double want)
@@ -34,7 +23,7 @@ by_exponential(qn_rw *rw, const qn_match *m, qn_op op)
 	if (!is_number(rw, m, ONE, 1) || !is_number(rw, m, NUMERATOR, 1) ||
 	    !is_number(rw, m, MINUS, -1))
 		return qn_rw_decline(rw, "its constants are not 1");
-	return becomes(rw, m, op);
+	return qn_fuse_becomes(rw, m->root, m->at[X], op, NULL);
 }
 
 static qn_id
@@ -55,20 +44,13 @@ to_softplus(qn_rw *rw, const qn_match *m)
 	return by_exponential(rw, m, QN_OP_softplus);
 }
 
-/* A factor of 1/2: the constant, or one over it where the node divides. */
-static bool
-halves(const qn_rw *rw, qn_id id, qn_id constant)
-{
-	return qn_fuse_is_number(rw, constant, qn_rw_node(rw, id)->op == QN_OP_div ? 2 : 0.5, 0);
-}
-
 static qn_id
 to_sigmoid_of_tanh(qn_rw *rw, const qn_match *m)
 {
-	if (!is_number(rw, m, ONE, 1) || !halves(rw, m->root, m->at[NUMERATOR]) ||
-	    !halves(rw, m->at[HALVED], m->at[HALF]))
+	if (!is_number(rw, m, ONE, 1) || !qn_fuse_scales_by(rw, m->root, m->at[NUMERATOR], 0.5) ||
+	    !qn_fuse_scales_by(rw, m->at[HALVED], m->at[HALF], 0.5))
 		return qn_rw_decline(rw, "its constants are not 1 and 1/2");
-	return becomes(rw, m, QN_OP_sigmoid);
+	return qn_fuse_becomes(rw, m->root, m->at[X], QN_OP_sigmoid, NULL);
 }
 
 static const qn_pat any_x = {.kind = QN_PAT_ANY, .slot = X};
@@ -79,10 +61,6 @@ static const qn_pat falling = OF(exp, QN_NO_SLOT, &minus_x);
 static const qn_pat rising_plus_1 = OF(add, QN_NO_SLOT, &rising, QN_P_CONST(ONE));
 static const qn_pat falling_plus_1 = OF(add, QN_NO_SLOT, &falling, QN_P_CONST(ONE));
 
-/* what * constant, or what / constant */
-#define SCALED(slot, what, constant)                                                               \
-	EITHER(SOME(mul, slot, what, QN_P_CONST(constant)),                                        \
-	       SOME(div, slot, what, QN_P_CONST(constant)))
 static const qn_pat half_x = SCALED(HALVED, &any_x, HALF);
 static const qn_pat tanh_plus_1 =
 	OF(add, QN_NO_SLOT, SOME(tanh, QN_NO_SLOT, &half_x), QN_P_CONST(ONE));
