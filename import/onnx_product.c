@@ -100,9 +100,12 @@ gemm(qn_onnx *o, const qn_onnx_node *n, qn_id *out)
 		(void)qn_importer_refuse(im, "import.rank", "an operand is not a matrix");
 		return;
 	}
-	/* alpha goes to b, where it is folded away if b is a constant. */
-	qn_id a = turned(o, n->in[0], turn_a), c = qn_onnx_in(n, 2);
-	qn_id b = times(o, n->in[1], qn_onnx_float(o, n, "alpha", 1));
+	/* alpha goes to b, where it is folded away if b is a constant; to a if b is computed integers. */
+	const double alpha = qn_onnx_float(o, n, "alpha", 1);
+	const bool scales_a = turn_b && is_stored_weights(o, n->in[1]) &&
+			      qn_importer_known(im, qn_graph_node(im->g, n->in[1])->in[0]) == NULL;
+	qn_id a = turned(o, scales_a ? times(o, n->in[0], alpha) : n->in[0], turn_a);
+	qn_id b = scales_a ? n->in[1] : times(o, n->in[1], alpha), c = qn_onnx_in(n, 2);
 	if (c != 0)
 		c = times(o, c, qn_onnx_float(o, n, "beta", 1));
 	if (a == 0 || b == 0)

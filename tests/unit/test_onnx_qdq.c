@@ -251,7 +251,7 @@ ends_of_domains(void)
 
 /* A layer whose weights are computed, with a bias. */
 static double
-computed_weights(void)
+computed_weights_times(float alpha)
 {
 	image();
 	onx_ints64(file, "rows", "2", (const int64_t[]){3, 40});
@@ -259,9 +259,22 @@ computed_weights(void)
 	onx_node(file, "Tanh", "a", "t");
 	pair("t", "w", 1.0 / 127, ONX_INT8, 0);
 	onx_floats(file, "b", "3", (const float[]){0.5f, -0.25f, 1});
+	onx_real(file, "alpha", alpha);
 	onx_int(file, "transB", 1);
 	onx_node(file, "Gemm", "a,w,b", "g");
 	return ends("g", 0.3, 128);
+}
+
+static double
+computed_weights(void)
+{
+	return computed_weights_times(1.0f);
+}
+
+static double
+half_of_computed_weights(void)
+{
+	return computed_weights_times(0.5f);
 }
 
 /* A Tile along more axes than kernels copy along. */
@@ -332,6 +345,7 @@ static const network networks[] = {
 	{"whole_numbers", whole_numbers},
 	{"ends_of_domains", ends_of_domains},
 	{"computed_weights", computed_weights},
+	{"half_of_computed_weights", half_of_computed_weights},
 	{"tiled", tiled},
 	{"spread", spread},
 	{"spread_volume", spread_volume},
