@@ -119,13 +119,16 @@ qn_onnx_quantizes(qn_onnx *o, const Onnx__ModelProto *model)
 	       (any_quantizes(o, g, g->n_node, g->node, 0) || qn_onnx_moves_integers(g));
 }
 
-/* Whether data of this scale are all 0, whatever their integers: quantizers write it where they saw nothing but 0. */
+/* Whether data of these scales are all 0, whatever their integers: quantizers write them where they saw nothing but 0. */
 static bool
 is_idle(const qn_onnx *o, const qn_onnx_params *p)
 {
 	const qn_tensor *scale = qn_importer_known(&o->im, p->scale);
+	int64_t left = qn_type_count(scale->type);
 
-	return qn_type_count(scale->type) == 1 && qn_tensor_f64(scale, 0) == 0.0;
+	while (left > 0 && qn_tensor_f64(scale, left - 1) == 0.0)
+		left--;
+	return left == 0;
 }
 
 /* In place of x a constant of zeros: no multiplier of integers reaches a scale that is as good as 0. */
@@ -140,8 +143,8 @@ idle(qn_onnx *o, qn_id x)
 	if (!qn_importer_take_type(im, t))
 		return 0;
 	qn_warn(im->m->env, "import.zero-scale", qn_importer_place(im),
-		"its scale is 0, so all its values are 0, and are read as a constant; quantize the "
-		"file with samples for which the value is not always 0");
+		"every scale of it is 0, so all its values are 0, and are read as a constant; "
+		"quantize the file with samples for which the value is not always 0");
 	return qn_importer_const(im, im->node, qn_tensor_new(im->m->arena, t, &data));
 }
 
@@ -166,10 +169,10 @@ qn_onnx_dequantize(qn_onnx *o, qn_id x, const qn_onnx_params *p)
 					  "scale and zero point of values quantized with a "
 					  "constant scale must be constants too");
 	}
-	if (qn_importer_known(&o->im, x) == NULL && is_idle(o, p))
-		return idle(o, x);
 	qn_plain storage = p->zp != 0 ? qn_onnx_plain(o, p->zp) : t->elem->plain;
 	const qn_elem *e = qn_onnx_elem(o, p, storage, t);
+	if (e != NULL && qn_importer_known(&o->im, x) == NULL && is_idle(o, p))
+		return idle(o, x);
 	if (qn_importer_known(&o->im, x) != NULL)
 		e = qn_onnx_weight_elem(o, e);
 	qn_id quantized = e != NULL ? qn_onnx_as_quantized(o, x, e) : 0;

@@ -360,12 +360,11 @@ test_networks(void **state)
 
 /* A value whose scale is 0 is 0: the sum is its other operand, in the steps of the result. */
 static void
-test_zero_data(void **state)
+is_zero(void (*pair_of)(void))
 {
-	(void)state;
 	image();
 	conv("d", "c");
-	pair("c", "e", 0.0, ONX_UINT8, 100);
+	pair_of();
 	onx_node(file, "Add", "e,d", "a");
 	const double step = ends("a", 0.06, 128);
 	assert_int_equal(import_from(NULL, 20), QN_OK);
@@ -381,12 +380,63 @@ test_zero_data(void **state)
 	lower("zero_data");
 }
 
+static void
+one_scale(void)
+{
+	pair("c", "e", 0.0, ONX_UINT8, 100);
+}
+
+static void
+channels(float third)
+{
+	onx_floats(file, "e_s", "4", (const float[]){0, 0, third, 0});
+	onx_tensor(file, "e_z", ONX_INT8, "4", (const int8_t[4]){0}, 4);
+	onx_int(file, "axis", 1);
+	onx_node(file, "QuantizeLinear", "c,e_s,e_z", "e_q");
+	onx_int(file, "axis", 1);
+	onx_node(file, "DequantizeLinear", "e_q,e_s,e_z", "e");
+}
+
+static void
+all_channels(void)
+{
+	channels(0);
+}
+
+static void
+test_zero_data(void **state)
+{
+	(void)state;
+	is_zero(one_scale);
+}
+
+static void
+test_zero_channels(void **state)
+{
+	(void)state;
+	is_zero(all_channels);
+}
+
+static void
+test_one_channel(void **state)
+{
+	(void)state;
+	image();
+	conv("d", "c");
+	channels(0.02f);
+	ends("e", 0.06, 128);
+	assert_int_equal(import_from(NULL, 20), QN_OK);
+	no_errors();
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_networks),
 		TEST(test_zero_data),
+		TEST(test_zero_channels),
+		TEST(test_one_channel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
