@@ -7,7 +7,8 @@
  * a scale of 1 the others would lose their bits, or the multiplier of the sum is one that integers cannot have.  So
  * such a value has the finest scale of what it is added to, or compared or joined with; where that is 0 too, of the
  * result.  What zeros are computed from follows: the mean of squares that are 0, to which an epsilon is added, has its
- * scale, and so have the squares.  Others keep scale 1. */
+ * scale, and so have the squares.  A sum that is 0 where its operands are not has no finer scale than it can be brought
+ * to.  Others keep scale 1. */
 #include <math.h>
 
 #include "calibrate/calibrate.h"
@@ -123,6 +124,21 @@ scale_beside(const idle *s, qn_id id, uint32_t k)
 	return is_square(s, n) ? sqrt(result) : result;
 }
 
+/* The finest scale that a sum before a quantize can have: its multiplier is below 1, and it has 15 bits of headroom or
+ * more below twice the coarsest scale of its operands; 0: there is no sum. */
+static double
+finest_of_sum(const idle *s, qn_id q)
+{
+	const qn_node *n = qn_graph_node(s->c->g, qn_graph_node(s->c->g, q)->in[0]);
+	double coarsest = 0;
+
+	if (n->op != QN_OP_add && n->op != QN_OP_sub)
+		return 0;
+	for (uint32_t i = 0; i < n->nin; i++)
+		coarsest = fmax(coarsest, scale_of(s, operand(s, n, i)));
+	return ldexp(coarsest, -13);
+}
+
 void
 qn_calibration_idle(const qn_calibration *c, const qn_finding *found)
 {
@@ -141,12 +157,14 @@ qn_calibration_idle(const qn_calibration *c, const qn_finding *found)
 		const qn_node *n = qn_graph_node(g, id);
 
 		for (uint32_t k = 0; (shares[n->op] || scales[n->op]) && k < n->nin; k++) {
-			const qn_watch *w = watch_of(&s, operand(&s, n, k));
+			const qn_id q = operand(&s, n, k);
+			const qn_watch *w = watch_of(&s, q);
 
 			if (w == NULL || !is_zero(&s, w))
 				continue;
-			const double scale = scale_beside(&s, id, k);
-			if (scale > 0 && (w->sym->idle == 0 || scale < w->sym->idle))
+			const double beside = scale_beside(&s, id, k);
+			const double scale = fmax(beside, finest_of_sum(&s, q));
+			if (beside > 0 && (w->sym->idle == 0 || scale < w->sym->idle))
 				qn_symbol_find(&c->m->types, w->sym->name)->idle = scale;
 		}
 	}
