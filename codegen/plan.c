@@ -161,17 +161,14 @@ qn_plan_with(const qn_plan *like, const qn_declined *const *declined, qn_arena *
 }
 
 /* As they were before they were placed. */
-static qn_step *
-unplaced(const qn_plan *like, qn_arena *a)
+static void
+unplace(qn_step *step, size_t n)
 {
-	qn_step *step = qn_arena_copy(a, like->step, like->nstep * sizeof(*step));
-
-	for (size_t i = 0; i < like->nstep; i++) {
+	for (size_t i = 0; i < n; i++) {
 		step[i].in_output = false;
 		step[i].work -= step[i].work_over;
 		step[i].work_over = 0;
 	}
-	return step;
 }
 
 /* The same steps in the order of qn_schedule_shared_first, placed; NULL: that is their order, or they do not fit into
@@ -179,12 +176,14 @@ unplaced(const qn_plan *like, qn_arena *a)
 static void
 shared_first(const qn_plan *like, qn_arena *a, qn_plan **out)
 {
-	qn_plan *plan = qn_arena_copy(a, like, sizeof(*like));
+	qn_step *step = qn_schedule_shared_first(like->g, like->step, like->nstep, a);
 
 	*out = NULL;
-	plan->step = qn_schedule_shared_first(like->g, unplaced(like, a), like->nstep, a);
-	if (plan->step == NULL)
+	if (step == NULL)
 		return;
+	qn_plan *plan = qn_arena_copy(a, like, sizeof(*like));
+	unplace(step, like->nstep);
+	plan->step = step;
 	measure_and_place(plan, a);
 	if (plan->scratch_bytes > INT32_MAX)
 		return;
@@ -197,7 +196,8 @@ qn_plan_place_strips(const qn_plan *like, const int32_t *join, qn_arena *a, qn_p
 {
 	qn_plan *plan = qn_arena_copy(a, like, sizeof(*like));
 
-	plan->step = unplaced(like, a);
+	plan->step = qn_arena_copy(a, like->step, like->nstep * sizeof(*plan->step));
+	unplace(plan->step, plan->nstep);
 	qn_strips_join(plan, join, a);
 	QN_TRY(place(plan, a));
 	*out = plan;

@@ -65,25 +65,39 @@ find_moves(shared *s, qn_arena *a)
 				       s->moves[s->of[s->step[i].in[j]] - 1];
 }
 
+/* Whether a step that moves comes after one that does not. */
+static bool
+any_moves(const shared *s)
+{
+	size_t i = 0;
+
+	while (i < s->n && s->moves[i])
+		i++;
+	while (i < s->n && !s->moves[i])
+		i++;
+	return i < s->n;
+}
+
 qn_step *
 qn_schedule_shared_first(const qn_graph *g, const qn_step *step, size_t nstep, qn_arena *a)
 {
-	shared s = {.g = g, .step = step, .n = nstep, .of = qn_step_of(g, step, nstep, a)};
-	qn_step *out = QN_NEW(a, qn_step, nstep + 1);
+	qn_arena *tmp = qn_arena_child(a);
+	shared s = {.g = g,
+		    .step = step,
+		    .n = nstep,
+		    .of = qn_step_of(g, step, nstep, tmp),
+		    .moves = QN_NEW(tmp, bool, nstep + 1)};
+	qn_step *out = NULL;
 	size_t n = 0;
 
-	s.moves = QN_NEW(a, bool, nstep + 1);
-	find_moves(&s, a);
-	for (size_t i = 0; i < nstep; i++)
-		if (s.moves[i])
-			out[n++] = step[i];
-	if (n == 0)
-		return NULL;
-	for (size_t i = 0; i < nstep; i++)
-		if (!s.moves[i])
-			out[n++] = step[i];
-	for (size_t i = 0; i < nstep; i++)
-		if (out[i].node != step[i].node)
-			return out;
-	return NULL;
+	find_moves(&s, tmp);
+	if (any_moves(&s)) {
+		out = QN_NEW(a, qn_step, nstep);
+		for (int moves = 1; moves >= 0; moves--)
+			for (size_t i = 0; i < nstep; i++)
+				if (s.moves[i] == (moves != 0))
+					out[n++] = step[i];
+	}
+	qn_arena_release(tmp);
+	return out;
 }
