@@ -215,9 +215,10 @@ qn_plan_strips(const qn_plan *like, const int32_t *join, qn_arena *a, qn_plan **
 qn_status
 qn_plan_order(qn_plan **p, const qn_plan_opts *o, qn_arena *a)
 {
-	qn_plan *first;
+	qn_plan *first = NULL;
 
-	shared_first(*p, a, &first);
+	if (o->optimize == QN_OPTIMIZE_SIZE)
+		shared_first(*p, a, &first);
 	QN_TRY(qn_strips_choose(p, o, a));
 	if (first == NULL)
 		return QN_OK;

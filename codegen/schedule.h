@@ -16,7 +16,7 @@ qn_status qn_plan_place_strips(const qn_plan *like, const int32_t *join, qn_aren
 			       qn_plan **out) QN_MUST_CHECK;
 qn_status qn_plan_strips(const qn_plan *like, const int32_t *join, qn_arena *a,
 			 qn_plan **out) QN_MUST_CHECK;
-/* Joins steps where the arena gets smaller; what is shared comes first unless it is larger then. */
+/* Joins steps where the arena gets smaller; with the goal size, what is shared comes first unless it is larger then. */
 qn_status qn_plan_order(qn_plan **p, const qn_plan_opts *o, qn_arena *a) QN_MUST_CHECK;
 /* Reports what is larger than an object of the target may be: constants, inputs, results of steps, the activation
  * arena. */

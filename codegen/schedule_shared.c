@@ -4,8 +4,10 @@
  *   norm_1  cosine  q_1 = norm_1 * cosine  norm_2  q_2 = norm_2 * cosine …
  *   cosine  norm_1  q_1 = norm_1 * cosine  norm_2  q_2 = norm_2 * cosine …
  *
- * So the first of the blocks that share it is as the others are, and emit_repeats.c makes one function of all.  Its
- * bytes are taken for longer: plan.c keeps the order that needs less memory once steps are joined. */
+ * So the first of the blocks that share it is as the others are, and emit_repeats.c makes one function of all.  That is less
+ * code, but not faster: gcc inlines kernels that have one call into this function, and their loops get fewer registers
+ * (7 percent more instructions in a language model of five blocks on a Cortex-M4).  So it is for the goal size.  The bytes are
+ * taken for longer: plan.c keeps the order that needs less memory once steps are joined. */
 #include "codegen/schedule.h"
 
 #include "ir/loops.h"

@@ -25,13 +25,19 @@ dense(builder *b, const char *name, qn_id x, int k, int o)
 }
 
 static inline qn_plan *
-plan(builder *b)
+plan_for(builder *b, qn_optimize goal)
 {
+	const qn_plan_opts opts = {.target = qn_target_at(0), .optimize = goal};
 	qn_plan *p = NULL;
 
-	build_check(b, qn_plan_make(b->g, b->model.name, &(qn_plan_opts){.target = qn_target_at(0)},
-				    &b->arena, &p) == QN_OK);
+	build_check(b, qn_plan_make(b->g, b->model.name, &opts, &b->arena, &p) == QN_OK);
 	return p;
+}
+
+static inline qn_plan *
+plan(builder *b)
+{
+	return plan_for(b, QN_OPTIMIZE_BALANCED);
 }
 
 static inline qn_id
