@@ -215,20 +215,27 @@ zero_channels(void)
 	return ends("f", 0.06, 128);
 }
 
+/* Three functions of x, side by side. */
+static double
+functions(const char *x, const char *const op[3], double step)
+{
+	static const char *const y[] = {"f", "r", "c"}, *const paired[] = {"f1", "r1", "c1"};
+
+	for (int i = 0; i < 3; i++) {
+		onx_node(file, op[i], x, y[i]);
+		pair(y[i], paired[i], step, ONX_UINT8, 100);
+	}
+	onx_int(file, "axis", 0);
+	onx_node(file, "Concat", "f1,r1,c1", "a");
+	return ends("a", step, 100);
+}
+
 /* 50 * 0.02 is 1 in f32. */
 static double
 whole_numbers(void)
 {
 	image();
-	onx_node(file, "Floor", "d", "f");
-	onx_node(file, "Round", "d", "r");
-	onx_node(file, "Ceil", "d", "c");
-	pair("f", "f1", 0.05, ONX_UINT8, 100);
-	pair("r", "r1", 0.05, ONX_UINT8, 100);
-	pair("c", "c1", 0.05, ONX_UINT8, 100);
-	onx_int(file, "axis", 0);
-	onx_node(file, "Concat", "f1,r1,c1", "a");
-	return ends("a", 0.05, 100);
+	return functions("d", (const char *const[]){"Floor", "Round", "Ceil"}, 0.05);
 }
 
 /* So is 10 * 0.1, the end of a domain. */
@@ -238,15 +245,7 @@ ends_of_domains(void)
 	image();
 	onx_node(file, "Sin", "d", "s");
 	pair("s", "p", 0.1, ONX_INT8, 0);
-	onx_node(file, "Asin", "p", "f");
-	onx_node(file, "Acos", "p", "r");
-	onx_node(file, "Shrink", "p", "c");
-	pair("f", "f1", 0.02, ONX_UINT8, 100);
-	pair("r", "r1", 0.02, ONX_UINT8, 100);
-	pair("c", "c1", 0.02, ONX_UINT8, 100);
-	onx_int(file, "axis", 0);
-	onx_node(file, "Concat", "f1,r1,c1", "a");
-	return ends("a", 0.02, 100);
+	return functions("p", (const char *const[]){"Asin", "Acos", "Shrink"}, 0.02);
 }
 
 /* A layer whose weights are computed, with a bias. */
