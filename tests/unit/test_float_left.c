@@ -48,8 +48,9 @@ static const struct {
 	 "(%x: tensor<1x4x4x1x!quant.uniform<i8:f32, 0.1:3>>) {\n  %d = dequantize %x\n"
 	 "  %v = reshape %d {shape=[1,4,4,1]}\n  %s = conv2d %d, %v\n  %q = quantize %s : " Q(
 		 "1x1x1x1") "\n  return %q\n}\n",
-	 "conv2d 's'", "its weights are computed, and its integer arithmetic takes constant weights",
-	 false, false},
+	 "conv2d 's'",
+	 "its weights are computed, and its integer arithmetic takes constant weights", false,
+	 false},
 	{"no range of an operand",
 	 "(" F ") {\n  %t = transpose %f {perm=[1,0]}\n  %s = exp %t\n  %q = quantize %s : " Q(
 		 "4x2") "\n  return %q\n}\n",
