@@ -124,8 +124,8 @@ scale_beside(const idle *s, qn_id id, uint32_t k)
 	return is_square(s, n) ? sqrt(result) : result;
 }
 
-/* The finest scale that a sum before a quantize can have: its multiplier is below 1, and it has 15 bits of headroom or
- * more below twice the coarsest scale of its operands; 0: there is no sum. */
+/* The finest scale for the result of an add or sub that a quantize reads, 0 for another op: the sum is computed in steps
+ * of 2^-15 of twice the coarsest operand's scale, or finer ones, and the multiplier after it must be below 1. */
 static double
 finest_of_sum(const idle *s, qn_id q)
 {

@@ -217,12 +217,7 @@ qn_pack_dense_blocks_dsp(const qn_step_facts *f, qn_arena *a)
 	qn_dense_dsp_packed *p = QN_NEW(a, qn_dense_dsp_packed, 1);
 	const char *why;
 
-	p->args = (qn_dense_dsp_args){.batch = d->batch,
-				      .in = d->in,
-				      .out = d->out,
-				      .zo = d->zo,
-				      .lo = d->lo,
-				      .hi = d->hi};
+	p->args = QN_DENSE_DSP_ARGS(d);
 	p->args.w = pack(qn_block_layer_of(f, a, &why), false, &p->nw, a);
 	return p;
 }

@@ -21,6 +21,14 @@ typedef struct qn_dsp_packed {
 	int32_t nw;
 } qn_dsp_packed;
 
+/* The members that both the plain arguments of dense and those of blocks give. */
+#define QN_DENSE_DSP_ARGS(d)                                                                       \
+	(qn_dense_dsp_args)                                                                        \
+	{                                                                                          \
+		.batch = (d)->batch, .in = (d)->in, .out = (d)->out, .zo = (d)->zo, .lo = (d)->lo, \
+		.hi = (d)->hi                                                                      \
+	}
+
 typedef struct qn_dense_dsp_packed {
 	qn_dense_dsp_args args;
 	int32_t nw;

@@ -183,12 +183,7 @@ pack_dense(const qn_step_facts *f, place second, qn_arena *a)
 	const qn_layer l = qn_layer_find_constants(qn_layer_of_dense(f, QN_DSP_MOST_SHIFT), a);
 	qn_dense_dsp_packed *p = QN_NEW(a, qn_dense_dsp_packed, 1);
 
-	p->args = (qn_dense_dsp_args){.batch = d->batch,
-				      .in = d->in,
-				      .out = d->out,
-				      .zo = d->zo,
-				      .lo = d->lo,
-				      .hi = d->hi};
+	p->args = QN_DENSE_DSP_ARGS(d);
 	p->args.w = l.bits == 4 ? qn_pack_fours(&l, 2, &p->nw, a)
 				: pack_pairs(&l, 4, second, &p->nw, a);
 	return p;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_kernels_products.c - the kernels of products.h against the plain ones of dense.h and conv2d.h,
  * byte for byte: every family, sizes that four does not divide, one pixel, windows in the border
- * alone, all four roundings, random and extreme codes and weights.
+ * alone, all four roundings, random and extreme data and weights.
  * Kernels of 16-bit values with 32-bit sums against those with 64-bit sums. */
 #include <stdio.h>
 #include <string.h>
